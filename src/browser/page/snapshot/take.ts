@@ -8,7 +8,7 @@ import type { Line } from "./line.ts"
 import { type Change, diffLines } from "./diff.ts"
 import type { Remembered } from "./memory.ts"
 import { charsPerToken, compact, type Cut, cut, find, fit } from "./shape.ts"
-import { walkFrames } from "./walk-frames.ts"
+import { hasMissed, walkFrames } from "./walk-frames.ts"
 
 export interface SnapshotOptions {
   /** Only interactive elements, as a flat list. */
@@ -186,15 +186,16 @@ async function take(
     key,
     url: tab.url,
     title: (root === tab.frames.main && walked[0]?.title) || "",
-    lines: await composeLines(tab, { frames: walked, silent }, compose, signal),
+    lines: await composeLines(tab, found, compose, signal),
     folded: walked.reduce((sum, frame) => sum + frame.folded, 0),
     changed: walked.some(({ changed }) => changed),
     worlds: walked.map(({ world }) => world),
     frames: tab.frames.all.length,
   }
   tab.memory.keep(taken)
-  // What a frame shows that did not answer cannot be asked for changes; what may hide a closed root is looked at next time.
-  if (silent.length > 0 || walked.some(({ suspects }) => suspects > 0)) tab.memory.doubt()
+  // What a frame shows that did not answer cannot be asked for changes; what was not looked at is looked at next time.
+  if (silent.length > 0 || walked.some(({ suspects }) => suspects > 0) || hasMissed(tab, root, found))
+    tab.memory.doubt()
   return taken
 }
 

@@ -18,12 +18,14 @@ export interface Walked {
   frames: WalkedFrame[]
   /** Frames that did not answer in time: what they show is not known. */
   silent: Frame[]
+  /** Frames that were not asked, being too many. */
+  beyond: Frame[]
 }
 
 /** A frame that does not answer (a script that never ends) must not cost the rest of the page. */
 export const childFrameTimeoutMs = 3_000
 /** More frames than this are advertisements. */
-const maxFrames = 100
+export const maxFrames = 100
 /** Closed roots inside closed roots: deeper than this nobody builds. */
 const maxClosedDepth = 4
 /** Elements that may have a closed root: so many are asked about at once, and after one walk at most. */
@@ -42,7 +44,8 @@ export async function walkFrames(
   options: WalkOptions,
   signal: AbortSignal,
 ): Promise<Walked | undefined> {
-  const inside = tab.frames.all.filter((frame) => frame !== root && isInside(tab, frame, root)).slice(0, maxFrames)
+  const all = framesIn(tab, root)
+  const inside = all.slice(0, maxFrames)
   const walkedRoot = walkFrame(tab, root, options, signal)
   const walkedChildren = inside.map((frame) =>
     walkChild(tab, frame, { ...options, selector: "", repeated: false }, signal),
@@ -51,7 +54,21 @@ export async function walkFrames(
   if (!first) return undefined
   checkProblem(first, options.selector)
   const answered = others.filter((item) => typeof item === "object")
-  return { frames: [first, ...answered], silent: inside.filter((_, index) => others[index] === "silent") }
+  const silent = inside.filter((_, index) => others[index] === "silent")
+  return { frames: [first, ...answered], silent, beyond: all.slice(maxFrames) }
+}
+
+/**
+ * Whether a frame that is there now was missed: it came while the page was walked, or could not be looked into, as on its way
+ * into a process of its own.
+ */
+export function hasMissed(tab: Tab, root: Frame, { frames, silent, beyond }: Walked): boolean {
+  const known = new Set([...frames.map(({ frame }) => frame), ...silent, ...beyond])
+  return framesIn(tab, root).some((frame) => !known.has(frame))
+}
+
+function framesIn(tab: Tab, root: Frame): Frame[] {
+  return tab.frames.all.filter((frame) => frame !== root && isInside(tab, frame, root))
 }
 
 function isInside(tab: Tab, frame: Frame, root: Frame): boolean {
