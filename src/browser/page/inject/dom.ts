@@ -77,6 +77,7 @@ export interface PageElement extends PageNode {
   readonly labels: ArrayLike<PageElement> | null
   readonly control: PageElement | null
   readonly options: ArrayLike<PageElement> | undefined
+  readonly files: ArrayLike<{ name: string }> | null | undefined
   readonly open: boolean
   readonly host: PageElement | undefined
   readonly form: PageElement | null

@@ -53,6 +53,27 @@ test("shows closed components also behind many drawings that might be some", asy
   assert.match((await snapshot()).snapshot, /button "Plain host"/)
 })
 
+test("shows what is chosen, of what the choices are, and what plays", async () => {
+  await go("chosen.html")
+  await evaluate(`() => {
+    const chosen = new DataTransfer()
+    for (const name of ["report.pdf", "plan.pdf"]) chosen.items.add(new File(["words"], name))
+    document.querySelector("[type=file]").files = chosen.files
+  }`)
+  for (const query of ["?mode=full", "?mode=efficient", "?compact=true"]) {
+    const { snapshot: text } = await snapshot(query)
+    assert.match(text, /^- button "Files" \[ref=\w+\]: report\.pdf, plan\.pdf$/m)
+    assert.match(text, /^- button "Colour" \[ref=\w+\]: #ff8800$/m)
+    assert.match(
+      text,
+      /^ *- group "North":\n *- option "Springfield"\n *- group "South":\n *- option "Springfield" \[selected\]$/m,
+    )
+    assert.match(text, /^- video "Tour" \[ref=\w+\] \[320x180\]$/m)
+    assert.match(text, /^- audio \[ref=\w+\] \[\d+x\d+\]$/m)
+    assert.equal(/- video \[/.test(text), query !== "?mode=efficient", "one without buttons only decorates")
+  }
+})
+
 test("writes role refs, and tells those of the same role and name apart", async () => {
   await go("controls.html?n=4")
   await evaluate("() => document.querySelectorAll('button').forEach((button) => (button.textContent = 'Same'))")

@@ -9,10 +9,12 @@ import {
   addCanvas,
   addDrawnControl,
   addFrame,
+  addPlayer,
   drawnControl,
   isCanvas,
   isChart,
   isPicture,
+  isPlayer,
   seenOf,
   sizeOf,
 } from "./special.ts"
@@ -60,6 +62,7 @@ function visitShown(walk: Walk, element: PageElement, place: Place, inherited: I
   const tag = element.localName
   const role = shown ? roleOf(walk.tables, element) : ""
   if (shown && isCanvas(element, role)) return addCanvas(walk, element, depth)
+  if (shown && role === "" && isPlayer(walk, element)) return addPlayer(walk, element, depth)
   if (role !== "") return visitTreeRole(walk, element, role, place, inherited)
   if (tag === "svg" || tag === "br") {
     walk.text += " "
