@@ -40,7 +40,7 @@ export interface PageAgent {
   /** Roles and names that custom elements have given themselves without attributes; the gateway hands them in. */
   internals: WeakMap<PageElement, { role: string; name: string }>
   /** Whether style sheets of the document put words before or behind elements; undefined when not looked. */
-  generates: { sheets: number; words: boolean } | undefined
+  generates: { sheets: number; words: boolean; selectors: string[] } | undefined
   /** What is known of the page's cursors: how many rules were looked through, and whether one of them sets any. */
   cursors: { rules: number; set: boolean }
   /** Labels of the controls of each document or shadow root, as the walk that is under way has met them. */

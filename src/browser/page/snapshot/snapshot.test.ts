@@ -74,6 +74,17 @@ test("shows what is chosen, of what the choices are, and what plays", async () =
   }
 })
 
+test("has the words that only a style sheet puts on the page", async () => {
+  await go("generated.html")
+  const { snapshot: text } = await snapshot()
+  assert.match(text, /^- paragraph .*: Inbox \(7 unread\)$/m)
+  assert.match(text, /^- text .*: Only 5 euros$/m)
+  assert.match(text, /^ *- cell "City: Oslo" .*: City: Oslo$/m)
+  assert.match(text, /^- button "Save" \[ref=\d+\]$/m)
+  assert.match(text, /^- text: Icon$/m)
+  assert.match(text, /^- paragraph .*: of the way: Pay$/m)
+})
+
 test("writes role refs, and tells those of the same role and name apart", async () => {
   await go("controls.html?n=4")
   await evaluate("() => document.querySelectorAll('button').forEach((button) => (button.textContent = 'Same'))")

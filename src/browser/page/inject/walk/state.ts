@@ -55,6 +55,8 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   maxDepth: number
   /** Elements may have cursors that differ from those of what they stand in. */
   cursors: boolean
+  /** Around whose content style sheets may put words. */
+  generating: Set<PageElement>
   /** What is asked of each element: made once. */
   asSeen: { visibilityProperty: true }
   /** Elements that the walk is inside of. */
