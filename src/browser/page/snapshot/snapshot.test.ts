@@ -85,6 +85,17 @@ test("has the words that only a style sheet puts on the page", async () => {
   assert.match(text, /^- paragraph .*: of the way: Pay$/m)
 })
 
+test("does not say that nothing has changed where a search only shows none of it, and tells it later", async () => {
+  await go("controls.html?n=4")
+  await snapshot("?interactive=true")
+  await evaluate("() => (document.querySelector('button').textContent = 'Renamed')")
+  const searched = await snapshot("?interactive=true&diff=true&find=nowhere")
+  assert.equal(searched.snapshot, "(nothing that matches has changed, but something else)")
+  assert.match((await snapshot("?interactive=true&diff=true&find=renamed")).snapshot, /^\+.*"Renamed"/)
+  assert.match((await snapshot("?interactive=true&diff=true")).snapshot, /^\+.*"Renamed"/m)
+  assert.equal((await snapshot("?interactive=true&diff=true&find=renamed")).snapshot, "(no changes)")
+})
+
 test("writes role refs, and tells those of the same role and name apart", async () => {
   await go("controls.html?n=4")
   await evaluate("() => document.querySelectorAll('button').forEach((button) => (button.textContent = 'Same'))")

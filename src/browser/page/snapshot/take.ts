@@ -79,6 +79,8 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   if (options.compact && !options.interactive) lines = compact(lines)
   if (options.find !== "") lines = find(lines, options.find)
   if (options.diff && before?.key === key && before.url === taken.url) {
+    // Of the changes, too, a search shows a few only: the others are still to be told.
+    if (options.find !== "") tab.memory.restore(before)
     return { ...showChanges(before, taken, lines, options), title: taken.title }
   }
   const shown = shorten(lines, options)
@@ -271,11 +273,12 @@ function showChanges(before: Remembered, now: Remembered, lines: Line[], options
   }
   const words = options.find.toLowerCase()
   const wanted = words === "" ? signed : signed.filter((line) => line.text.toLowerCase().includes(words))
-  return finish(shorten(wanted, options), options, 0, "(no changes)")
+  return finish(shorten(wanted, options), options, 0, changedOtherwise)
 }
 
 const fewestForWhole = 20
 const changedThroughout = "(most of it has changed: this is all that is there now)"
+const changedOtherwise = "(nothing that matches has changed, but something else)"
 const changedElsewhere =
   "(nothing of what this kind of snapshot shows has changed, but something else on the page: see mode full)"
 
