@@ -156,6 +156,8 @@ export class RelayClient implements HubEvents {
     const tab = this.#sessions.get(sessionId)
     if (!tab) return
     this.#sessions.delete(sessionId)
+    // Whoever attaches anew is told once more of what is below the tab.
+    if (![...this.#sessions.values()].includes(tab)) for (const id of tab.children.keys()) this.#children.delete(id)
     this.#tell("Target.detachedFromTarget", { sessionId, targetId: tab.targetId })
   }
 
@@ -200,13 +202,17 @@ export class RelayClient implements HubEvents {
 
   detached(tab: HubTab): void {
     for (const [sessionId, own] of this.#sessions) if (own === tab) this.#detach(sessionId)
+    for (const key of this.#domains.keys()) if (key.startsWith(`${tab.session} `)) this.#domains.delete(key)
     if (this.#isDiscovering) this.#tell("Target.targetDestroyed", { targetId: tab.targetId })
   }
 
   event(tab: HubTab, child: string | undefined, method: string, params: Json): void {
     if (method === "Inspector.targetCrashed" && child === undefined && this.#isDiscovering)
       this.#tell("Target.targetCrashed", { targetId: tab.targetId, status: "crashed", errorCode: 0 })
-    if (method === "Target.detachedFromTarget") this.#children.delete(String(params["sessionId"]))
+    if (method === "Target.detachedFromTarget") {
+      this.#children.delete(String(params["sessionId"]))
+      this.#domains.delete(`${tab.session} ${String(params["sessionId"])}`)
+    }
     for (const [sessionId, own] of this.#sessions) {
       if (own !== tab) continue
       if (method === "Target.attachedToTarget") this.#children.add(String(params["sessionId"]))

@@ -1,4 +1,4 @@
-// A tab in a person's hands is the agent's again when it is given back, whatever its page is doing.
+// A tab in a person's hands is nobody else's, and the agent's again when it is given back, whatever its page is doing.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import pino from "pino"
@@ -86,4 +86,19 @@ test("types nothing into a frame before what is typed there is concealed", async
   stuck.resolve()
   await typed
   assert.equal(browser.count("Input.insertText"), 1)
+})
+
+test("takes a tab before it is attached to, and gives it back where that fails", async () => {
+  const browser = new ScriptedBrowser()
+  const background = createBackground(pino({ level: "silent" }))
+  const { tabs, tab } = await browser.open({ background })
+  const attached = Promise.withResolvers<object>()
+  browser.answer("Target.attachToTarget", () => attached.promise)
+  const asked = browser.next("Target.attachToTarget")
+  const beginning = Takeover.begin({ tab, tabs, casts: new Casts(background), background })
+  await asked
+  assert.throws(() => tab.checkTaken(), { code: "tab-taken" })
+  attached.reject(new Error("the page hangs"))
+  await assert.rejects(beginning, /the page hangs/)
+  assert.equal(tab.isTaken, false)
 })

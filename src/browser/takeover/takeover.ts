@@ -35,9 +35,16 @@ export class Takeover {
   /** Input is given in the order in which it comes. */
   #line: Promise<unknown> = Promise.resolve()
 
+  /** The tab is taken at once: whoever asks while it is attached to must neither take it too nor begin to film it. */
   static async begin(options: TakeoverOptions): Promise<Takeover> {
-    await options.tab.attach()
-    return new Takeover(options)
+    const takeover = new Takeover(options)
+    try {
+      await options.tab.attach()
+      return takeover
+    } catch (error) {
+      await takeover.end()
+      throw error
+    }
   }
 
   private constructor(options: TakeoverOptions) {

@@ -26,6 +26,9 @@ export interface ChangeWatch {
   observer: Observer
   changed: boolean
   state: string
+  /** One element of each kind that was not defined. */
+  undefined: PageElement[]
+  stop(): void
 }
 
 export interface PageAgent {
@@ -37,7 +40,7 @@ export interface PageAgent {
   /** Roles and names that custom elements have given themselves without attributes; the gateway hands them in. */
   internals: WeakMap<PageElement, { role: string; name: string }>
   /** Whether style sheets of the document put words before or behind elements; undefined when not looked. */
-  generates: { sheets: number; words: boolean } | undefined
+  generates: { sheets: number; words: boolean; selectors: string[] } | undefined
   /** What is known of the page's cursors: how many rules were looked through, and whether one of them sets any. */
   cursors: { rules: number; set: boolean }
   /** Labels of the controls of each document or shadow root, as the walk that is under way has met them. */
@@ -53,7 +56,8 @@ export interface PageAgent {
   closedRoots: WeakMap<PageElement, PageRoot>
   /** Elements that may have a closed root and have not been looked at. */
   suspects: PageElement[]
-  probed: WeakSet<PageElement>
+  /** Those that were looked at, and whether each was defined by then: a component that was not may have a root since. */
+  probed: WeakMap<PageElement, boolean>
   /** Shadow roots that the last walk went into. */
   roots: PageRoot[]
   watch: ChangeWatch | null
@@ -81,7 +85,7 @@ export function createAgent(): PageAgent {
     dragBegan: false,
     closedRoots: new WeakMap(),
     suspects: [],
-    probed: new WeakSet(),
+    probed: new WeakMap(),
     roots: [],
     watch: null,
     concealed: new Set(),
@@ -123,7 +127,16 @@ export function forgetGone(agent: PageAgent): void {
   agent.forgetAt = 2_000 + agent.elements.size * 2
 }
 
-export const agentFunctions = [createAgent, rootOf, internalsOf, numberOf, elementOf, forgetGone]
+/** The next elements to look at for a closed root: components first, since of these most have one. */
+export function nextSuspects(agent: PageAgent, most: number): PageElement[] {
+  const isComponent = ({ localName }: PageElement) => localName.includes("-")
+  const found = [...agent.suspects.filter(isComponent), ...agent.suspects.filter((each) => !isComponent(each))]
+  agent.suspects = found.splice(most)
+  for (const element of found) agent.probed.set(element, element.matches(":defined"))
+  return found
+}
+
+export const agentFunctions = [createAgent, nextSuspects, rootOf, internalsOf, numberOf, elementOf, forgetGone]
 
 /** What a custom element says of itself to screen readers alone. */
 export function internalsOf(element: PageElement): { role: string; name: string } | undefined {

@@ -77,6 +77,7 @@ export interface PageElement extends PageNode {
   readonly labels: ArrayLike<PageElement> | null
   readonly control: PageElement | null
   readonly options: ArrayLike<PageElement> | undefined
+  readonly files: ArrayLike<{ name: string }> | null | undefined
   readonly open: boolean
   readonly host: PageElement | undefined
   readonly form: PageElement | null
@@ -122,6 +123,8 @@ export interface PageRoot extends PageNode {
   querySelectorAll(selector: string): ArrayLike<PageElement>
   elementFromPoint(x: number, y: number): PageElement | null
   getElementById(id: string): PageElement | null
+  addEventListener(type: string, handler: () => void, capture: boolean): void
+  removeEventListener(type: string, handler: () => void, capture: boolean): void
 }
 
 export interface PageAnimation {

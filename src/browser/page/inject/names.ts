@@ -188,43 +188,113 @@ function hostName(element: PageElement, limit: number): string {
 /** Words that only the style sheet has, in front of or behind the content. Signs of icon fonts are no words. */
 export function generatedWords(element: PageElement): { before: string; after: string } {
   const words = (part: string) => {
-    const { content } = getComputedStyle(element, part)
-    const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(content)?.[1] ?? ""
-    return quoted.replaceAll(/[\ue000-\uf8ff]|\\(.)/g, "$1")
+    const { content, display, visibility, opacity } = getComputedStyle(element, part)
+    // A tip that shows under the mouse, say.
+    if (!content.includes('"') || display === "none" || visibility !== "visible" || opacity === "0") return ""
+    let text = ""
+    let before = ""
+    for (const { words: part, isQuoted } of contentParts(content)) {
+      // Behind it stands what is told in place of a picture.
+      if (!isQuoted && part.includes("/")) break
+      // What stands between the numbers of a counter is none of its own words.
+      if (isQuoted && before.lastIndexOf("(") <= before.lastIndexOf(")")) text += part
+      if (!isQuoted) before = part
+    }
+    return text.replaceAll(/[\ue000-\uf8ff]|\\(.)/g, "$1")
   }
   return { before: words("::before"), after: words("::after") }
 }
 
-/** Whether a rule says `content: "..."` with a letter or a digit in it; its selector need not be looked at. */
+/** What stands in quotes and what does not, one after the other; backslashes stay. */
+function contentParts(content: string): { words: string; isQuoted: boolean }[] {
+  const parts: { words: string; isQuoted: boolean }[] = []
+  let words = ""
+  let isQuoted = false
+  for (let at = 0; at < content.length; at += 1) {
+    const sign = content[at] as string
+    if (sign === '"') {
+      parts.push({ words, isQuoted })
+      words = ""
+      isQuoted = !isQuoted
+    } else if (sign === "\\") {
+      words += sign + (content[at + 1] ?? "")
+      at += 1
+    } else words += sign
+  }
+  parts.push({ words, isQuoted })
+  return parts
+}
+
+/** Whether a rule says `content: "..."` with a letter or a digit in it, or takes it from an attribute. */
 function generatesWords(rule: string): boolean {
   const longest = 200
   for (let at = rule.indexOf("content:"); at >= 0; at = rule.indexOf("content:", at + 1)) {
-    const [space = "", quoted = ""] = rule.slice(at + "content:".length, at + longest).split('"', 2)
-    if (space.trim() === "" && /[\p{L}\p{N}]/u.test(quoted.replaceAll(/\\[\da-f]{1,6}/gi, ""))) return true
+    const value = rule.slice(at + "content:".length, at + longest)
+    for (const { words, isQuoted } of contentParts(value)) {
+      const end = isQuoted ? -1 : words.search(/[;}]/)
+      if (!isQuoted && (end < 0 ? words : words.slice(0, end)).includes("attr(")) return true
+      if (end >= 0) break
+      if (isQuoted && /[\p{L}\p{N}]/u.test(words.replaceAll(/\\[\da-f]{1,6}/gi, ""))) return true
+    }
   }
   return false
 }
 
 /** To ask each element costs too much: most pages generate no words, and their style sheets say so once. */
 function hasGeneratedWords(): boolean {
+  return generators().words
+}
+
+/** What is known of the rules that generate words: whether there are any, and for which elements, where that is told. */
+function generators(): { words: boolean; selectors: string[] } {
   const sheets = document.styleSheets
-  if (agent.generates?.sheets === sheets.length) return agent.generates.words
-  const most = 5_000
-  let words = false
-  let seen = 0
-  for (let index = 0; index < sheets.length && !words; index += 1) {
+  if (agent.generates?.sheets === sheets.length) return agent.generates
+  const found = { sheets: sheets.length, words: false, selectors: [] }
+  const budget = { left: 5_000 }
+  for (let index = 0; index < sheets.length; index += 1) {
     try {
-      const rules = sheets[index]?.cssRules
-      for (let at = 0; rules && at < rules.length && seen < most && !words; at += 1, seen += 1) {
-        words = generatesWords(rules[at]?.cssText ?? "")
-      }
+      lookThrough(sheets[index]?.cssRules ?? [], found, budget)
     } catch {
       // The rules of another site's sheet are not told: then each element is asked.
-      words = true
+      found.words = true
     }
   }
-  agent.generates = { sheets: sheets.length, words }
-  return words
+  agent.generates = found
+  return found
+}
+
+interface Rule {
+  cssText: string
+  selectorText?: string
+  cssRules?: ArrayLike<Rule>
+}
+
+function lookThrough(
+  rules: ArrayLike<Rule>,
+  found: { words: boolean; selectors: string[] },
+  budget: { left: number },
+): void {
+  for (let index = 0; index < rules.length && budget.left > 0; index += 1) {
+    const { cssText, selectorText, cssRules } = rules[index] as Rule
+    budget.left -= 1
+    if (!generatesWords(cssText)) continue
+    found.words = true
+    if (selectorText === undefined) lookThrough(cssRules ?? [], found, budget)
+    else found.selectors.push(selectorText.replaceAll(/::?(?:before|after)\b/g, ""))
+  }
+}
+
+/** Elements of the document around whose content a style sheet may put words. */
+export function generatingElements(): Set<PageElement> {
+  const elements = new Set<PageElement>()
+  for (const selector of generators().selectors) {
+    try {
+      for (const element of Array.from(document.querySelectorAll(selector))) elements.add(element)
+    } catch {
+      // Of a rule for all elements, or one inside another, nothing is left that could be looked for.
+    }
+  }
+  return elements
 }
 
 function nativeName(element: PageElement): string {
@@ -307,8 +377,12 @@ export const namesFunctions = [
   nameOf,
   labelledText,
   generatedWords,
+  contentParts,
   generatesWords,
   hasGeneratedWords,
+  generators,
+  lookThrough,
+  generatingElements,
   hostName,
   nativeName,
   canBeLabelled,
@@ -320,4 +394,7 @@ export const namesFunctions = [
 declare const getComputedStyle: (element: PageElement, part?: string) => PageStyle
 declare const CSS: { escape(text: string): string }
 declare const agent: PageAgent
-declare const document: { styleSheets: ArrayLike<{ cssRules: ArrayLike<{ cssText: string }> }> }
+declare const document: {
+  styleSheets: ArrayLike<{ cssRules: ArrayLike<Rule> }>
+  querySelectorAll(selector: string): ArrayLike<PageElement>
+}

@@ -1,6 +1,6 @@
 // The injected functions as one script. They reach a page as the text they have here: in the page they share names
 // with each other and nothing with the gateway. The names are asked of the functions, since a bundler may change them.
-import { agentFunctions, createAgent, elementOf } from "./agent.ts"
+import { agentFunctions, createAgent, elementOf, nextSuspects } from "./agent.ts"
 import { catcherFunctions } from "./catcher.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, clickLanded, disarmClick } from "./click-guard.ts"
@@ -139,7 +139,7 @@ export function agentSource(key: string): string {
     label: `(o) => ${drawLabels.name}(agent, o)`,
     unlabel: `() => ${removeLabels.name}()`,
     holder: `(o) => ${numberOfSelector.name}(agent, o)`,
-    suspects: `() => { const found = agent.suspects.splice(0, 60); for (const element of found) agent.probed.add(element); return found }`,
+    suspects: `(most) => ${nextSuspects.name}(agent, most)`,
     closedRoot: `(root) => void agent.closedRoots.set(root.host, root)`,
     element: `(o) => ${elementOf.name}(agent, o)`,
     words: `(o) => ${describeElement.name}(agent, o)`,

@@ -3,7 +3,7 @@ import type { Frame, World } from "../frames.ts"
 import type { WalkReport } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
 import type { Line, LineRef } from "./line.ts"
-import { childFrameTimeoutMs, type Walked, type WalkedFrame } from "./walk-frames.ts"
+import { childFrameTimeoutMs, maxFrames, type Walked, type WalkedFrame } from "./walk-frames.ts"
 
 export interface ComposeOptions {
   flat: boolean
@@ -28,20 +28,23 @@ export async function composeLines(
 }
 
 /** Frames by the world and the number of the element that holds each. */
-type HeldFrames = Map<World, Map<number, WalkedFrame | "silent">>
+type HeldFrames = Map<World, Map<number, HeldFrame>>
+type HeldFrame = WalkedFrame | "silent" | "beyond"
 
 async function placeFrames(tab: Tab, walked: Walked, signal: AbortSignal): Promise<HeldFrames> {
   const held: HeldFrames = new Map()
-  const place = async (frame: Frame, item: WalkedFrame | "silent") => {
+  const place = async (frame: Frame, item: HeldFrame) => {
     const parent = frame.parentId === undefined ? undefined : tab.frames.get(frame.parentId)
     if (!parent || !walked.frames.some((other) => other.frame === parent && other.frames.length > 0)) return
     const owner = await tab.frames.ownerOf(frame, signal)
     if (!owner) return
-    const inWorld = held.get(owner.world) ?? new Map<number, WalkedFrame | "silent">()
+    const inWorld = held.get(owner.world) ?? new Map<number, HeldFrame>()
     held.set(owner.world, inWorld.set(owner.id, item))
   }
   const answered = walked.frames.slice(1).map((item) => place(item.frame, item))
-  await Promise.all([...answered, ...walked.silent.map((frame) => place(frame, "silent"))])
+  const silent = walked.silent.map((frame) => place(frame, "silent"))
+  const beyond = walked.beyond.map((frame) => place(frame, "beyond"))
+  await Promise.all([...answered, ...silent, ...beyond])
   return held
 }
 
@@ -125,6 +128,10 @@ function composeFrame(
   const line = composition.lines.at(-1) as Line
   if (child === "silent") {
     line.text += ` (does not answer: what it shows was left out after ${childFrameTimeoutMs / 1_000} s)`
+    return
+  }
+  if (child === "beyond") {
+    line.text += ` (not looked into: there are more than ${maxFrames} frames)`
     return
   }
   if (!child || child.lines.length === 0) return

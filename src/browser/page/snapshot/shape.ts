@@ -5,6 +5,10 @@ import type { Line } from "./line.ts"
 const structural =
   /^ *- (?:generic|group|list|listitem|table|row|rowgroup|grid|treegrid|menu|menubar|toolbar|tablist|tree|directory|document|application|presentation|none|paragraph):?$/
 
+const isNamed = /^ *- [\w-]+ "[^"]/
+
+const isSaid = ({ text }: Line) => /: \S/.test(text) && !/^ *- \/url: /.test(text)
+
 /** Drops nameless structure, addresses, and branches that hold nothing to act on and no words. */
 export function compact(lines: Line[]): Line[] {
   const kept: Line[] = []
@@ -12,7 +16,7 @@ export function compact(lines: Line[]): Line[] {
   const alive: boolean[] = []
   for (const line of lines.toReversed()) {
     const hasChild = alive.slice(line.depth + 1).some(Boolean)
-    const speaks = line.ref !== undefined || (/: \S/.test(line.text) && !/^ *- \/url: /.test(line.text))
+    const speaks = line.ref !== undefined || isNamed.test(line.text) || isSaid(line)
     alive.length = line.depth + 1
     alive[line.depth] ||= speaks || hasChild
     if ((speaks || hasChild) && !structural.test(line.text)) kept.push(line)

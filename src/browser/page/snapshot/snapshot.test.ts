@@ -45,6 +45,57 @@ test("reaches 17 of 17 controls: frames in frames, open and closed shadow roots,
   assert.deepEqual(hits, ["closed", "slotted", "nested", "div"])
 })
 
+test("shows closed components also behind many drawings that might be some", async () => {
+  await go("closed-behind-icons.html?icons=500")
+  assert.match((await snapshot()).snapshot, /button "Pay now"/, "components are looked at first")
+  await snapshot()
+  // Of a page in which nothing changes, the rest is looked at with the snapshots that follow.
+  assert.match((await snapshot()).snapshot, /button "Plain host"/)
+})
+
+test("shows what is chosen, of what the choices are, and what plays", async () => {
+  await go("chosen.html")
+  await evaluate(`() => {
+    const chosen = new DataTransfer()
+    for (const name of ["report.pdf", "plan.pdf"]) chosen.items.add(new File(["words"], name))
+    document.querySelector("[type=file]").files = chosen.files
+  }`)
+  for (const query of ["?mode=full", "?mode=efficient", "?compact=true"]) {
+    const { snapshot: text } = await snapshot(query)
+    assert.match(text, /^- button "Files" \[ref=\w+\]: report\.pdf, plan\.pdf$/m)
+    assert.match(text, /^- button "Colour" \[ref=\w+\]: #ff8800$/m)
+    assert.match(
+      text,
+      /^ *- group "North":\n *- option "Springfield"\n *- group "South":\n *- option "Springfield" \[selected\]$/m,
+    )
+    assert.match(text, /^- video "Tour" \[ref=\w+\] \[320x180\]$/m)
+    assert.match(text, /^- audio \[ref=\w+\] \[\d+x\d+\]$/m)
+    assert.equal(/- video \[/.test(text), query !== "?mode=efficient", "one without buttons only decorates")
+  }
+})
+
+test("has the words that only a style sheet puts on the page", async () => {
+  await go("generated.html")
+  const { snapshot: text } = await snapshot()
+  assert.match(text, /^- paragraph .*: Inbox \(7 unread\)$/m)
+  assert.match(text, /^- text .*: Only 5 euros$/m)
+  assert.match(text, /^ *- cell "City: Oslo" .*: City: Oslo$/m)
+  assert.match(text, /^- button "Save" \[ref=\d+\]$/m)
+  assert.match(text, /^- text: Icon$/m)
+  assert.match(text, /^- paragraph .*: of the way: Pay$/m)
+})
+
+test("does not say that nothing has changed where a search only shows none of it, and tells it later", async () => {
+  await go("controls.html?n=4")
+  await snapshot("?interactive=true")
+  await evaluate("() => (document.querySelector('button').textContent = 'Renamed')")
+  const searched = await snapshot("?interactive=true&diff=true&find=nowhere")
+  assert.equal(searched.snapshot, "(nothing that matches has changed, but something else)")
+  assert.match((await snapshot("?interactive=true&diff=true&find=renamed")).snapshot, /^\+.*"Renamed"/)
+  assert.match((await snapshot("?interactive=true&diff=true")).snapshot, /^\+.*"Renamed"/m)
+  assert.equal((await snapshot("?interactive=true&diff=true&find=renamed")).snapshot, "(no changes)")
+})
+
 test("writes role refs, and tells those of the same role and name apart", async () => {
   await go("controls.html?n=4")
   await evaluate("() => document.querySelectorAll('button').forEach((button) => (button.textContent = 'Same'))")

@@ -8,7 +8,7 @@ import type { Line } from "./line.ts"
 import { type Change, diffLines } from "./diff.ts"
 import type { Remembered } from "./memory.ts"
 import { charsPerToken, compact, type Cut, cut, find, fit } from "./shape.ts"
-import { walkFrames } from "./walk-frames.ts"
+import { hasMissed, walkFrames } from "./walk-frames.ts"
 
 export interface SnapshotOptions {
   /** Only interactive elements, as a flat list. */
@@ -79,6 +79,8 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   if (options.compact && !options.interactive) lines = compact(lines)
   if (options.find !== "") lines = find(lines, options.find)
   if (options.diff && before?.key === key && before.url === taken.url) {
+    // Of the changes, too, a search shows a few only: the others are still to be told.
+    if (options.find !== "") tab.memory.restore(before)
     return { ...showChanges(before, taken, lines, options), title: taken.title }
   }
   const shown = shorten(lines, options)
@@ -186,15 +188,16 @@ async function take(
     key,
     url: tab.url,
     title: (root === tab.frames.main && walked[0]?.title) || "",
-    lines: await composeLines(tab, { frames: walked, silent }, compose, signal),
+    lines: await composeLines(tab, found, compose, signal),
     folded: walked.reduce((sum, frame) => sum + frame.folded, 0),
     changed: walked.some(({ changed }) => changed),
     worlds: walked.map(({ world }) => world),
     frames: tab.frames.all.length,
   }
   tab.memory.keep(taken)
-  // What a frame shows that did not answer cannot be asked for changes.
-  if (silent.length > 0) tab.memory.doubt()
+  // What a frame shows that did not answer cannot be asked for changes; what was not looked at is looked at next time.
+  if (silent.length > 0 || walked.some(({ suspects }) => suspects > 0) || hasMissed(tab, root, found))
+    tab.memory.doubt()
   return taken
 }
 
@@ -270,11 +273,12 @@ function showChanges(before: Remembered, now: Remembered, lines: Line[], options
   }
   const words = options.find.toLowerCase()
   const wanted = words === "" ? signed : signed.filter((line) => line.text.toLowerCase().includes(words))
-  return finish(shorten(wanted, options), options, 0, "(no changes)")
+  return finish(shorten(wanted, options), options, 0, changedOtherwise)
 }
 
 const fewestForWhole = 20
 const changedThroughout = "(most of it has changed: this is all that is there now)"
+const changedOtherwise = "(nothing that matches has changed, but something else)"
 const changedElsewhere =
   "(nothing of what this kind of snapshot shows has changed, but something else on the page: see mode full)"
 

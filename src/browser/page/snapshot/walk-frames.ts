@@ -18,14 +18,19 @@ export interface Walked {
   frames: WalkedFrame[]
   /** Frames that did not answer in time: what they show is not known. */
   silent: Frame[]
+  /** Frames that were not asked, being too many. */
+  beyond: Frame[]
 }
 
 /** A frame that does not answer (a script that never ends) must not cost the rest of the page. */
 export const childFrameTimeoutMs = 3_000
 /** More frames than this are advertisements. */
-const maxFrames = 100
+export const maxFrames = 100
 /** Closed roots inside closed roots: deeper than this nobody builds. */
 const maxClosedDepth = 4
+/** Elements that may have a closed root: so many are asked about at once, and after one walk at most. */
+const suspectsAtOnce = 60
+const maxSuspects = 240
 /** Looks for listeners that found something new, before the walk is taken as it is. */
 const maxLooks = 3
 
@@ -39,7 +44,8 @@ export async function walkFrames(
   options: WalkOptions,
   signal: AbortSignal,
 ): Promise<Walked | undefined> {
-  const inside = tab.frames.all.filter((frame) => frame !== root && isInside(tab, frame, root)).slice(0, maxFrames)
+  const all = framesIn(tab, root)
+  const inside = all.slice(0, maxFrames)
   const walkedRoot = walkFrame(tab, root, options, signal)
   const walkedChildren = inside.map((frame) =>
     walkChild(tab, frame, { ...options, selector: "", repeated: false }, signal),
@@ -48,7 +54,21 @@ export async function walkFrames(
   if (!first) return undefined
   checkProblem(first, options.selector)
   const answered = others.filter((item) => typeof item === "object")
-  return { frames: [first, ...answered], silent: inside.filter((_, index) => others[index] === "silent") }
+  const silent = inside.filter((_, index) => others[index] === "silent")
+  return { frames: [first, ...answered], silent, beyond: all.slice(maxFrames) }
+}
+
+/**
+ * Whether a frame that is there now was missed: it came while the page was walked, or could not be looked into, as on its way
+ * into a process of its own.
+ */
+export function hasMissed(tab: Tab, root: Frame, { frames, silent, beyond }: Walked): boolean {
+  const known = new Set([...frames.map(({ frame }) => frame), ...silent, ...beyond])
+  return framesIn(tab, root).some((frame) => !known.has(frame))
+}
+
+function framesIn(tab: Tab, root: Frame): Frame[] {
+  return tab.frames.all.filter((frame) => frame !== root && isInside(tab, frame, root))
 }
 
 function isInside(tab: Tab, frame: Frame, root: Frame): boolean {
@@ -96,11 +116,15 @@ async function walkFrame(
         looks += 1
         continue
       }
-      if (read.suspects > 0 && openings < maxClosedDepth && (await openClosedRoots(world, signal))) {
-        openings += 1
-        continue
+      let { suspects } = read
+      if (suspects > 0 && openings < maxClosedDepth) {
+        if (await openClosedRoots(world, suspects, signal)) {
+          openings += 1
+          continue
+        }
+        suspects = Math.max(0, suspects - maxSuspects)
       }
-      return { ...read, changed, frame, world }
+      return { ...read, suspects, changed, frame, world }
     } catch (error) {
       // The page moved on while it was read: the new one is what the caller wants to see.
       if (attempt >= 3 || !(error instanceof AppError) || error.code !== "stale-ref") throw error
@@ -188,14 +212,21 @@ async function takeInternals(world: World, objectId: string, signal: AbortSignal
 }
 
 /** Gives the world the closed roots of its suspects; false when there are none. Each suspect is looked at once. */
-async function openClosedRoots(world: World, signal: AbortSignal): Promise<boolean> {
+async function openClosedRoots(world: World, suspects: number, signal: AbortSignal): Promise<boolean> {
+  let hasFound = false
+  for (let looked = 0; looked < Math.min(suspects, maxSuspects); looked += suspectsAtOnce)
+    if (await openNext(world, signal)) hasFound = true
+  return hasFound
+}
+
+async function openNext(world: World, signal: AbortSignal): Promise<boolean> {
   const { session, contextId } = world
   const agent = `globalThis[${JSON.stringify(world.key)}]`
   const group = `${world.key}-suspects`
   const send = <Result>(method: string, parameters: object) =>
     session.send<Result>(method, { ...parameters }, { signal })
   const array = await send<{ result: RemoteObject }>("Runtime.evaluate", {
-    expression: `${agent}.suspects()`,
+    expression: `${agent}.suspects(${suspectsAtOnce})`,
     contextId,
     objectGroup: group,
   })

@@ -50,7 +50,8 @@ function visitNode(walk: Walk, node: PageNode, depth: number, inherited: Inherit
 }
 
 function suspect({ agent }: Walk, element: PageElement): void {
-  if (!agent.probed.has(element)) agent.suspects.push(element)
+  const wasDefined = agent.probed.get(element)
+  if (wasDefined === undefined || (!wasDefined && element.matches(":defined"))) agent.suspects.push(element)
 }
 
 /** Whether an element may have told its role to the browser alone: it takes the focus, and no attribute says why. */

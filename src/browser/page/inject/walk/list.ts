@@ -19,7 +19,17 @@ import {
   takesFocus,
   tellBox,
 } from "./drawn.ts"
-import { addCanvas, addDrawnControl, addFrame, drawnControl, isCanvas, isChart, seenOf } from "./special.ts"
+import {
+  addCanvas,
+  addDrawnControl,
+  addFrame,
+  addPlayer,
+  drawnControl,
+  isCanvas,
+  isChart,
+  isPlayer,
+  seenOf,
+} from "./special.ts"
 import { addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
 import {
   cursorOf,
@@ -51,6 +61,7 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   if (role === "iframe") return addFrame(walk, element, depth)
   if (role !== "" && takesInput(walk.tables, element, role)) return listControl(walk, element, role, depth, inherited)
   if (shown && isCanvas(element, role)) return addCanvas(walk, element, depth)
+  if (shown && role === "" && isPlayer(walk, element)) return addPlayer(walk, element, depth)
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) return addDrawnControl(walk, element, control, depth)
   if (tag === "svg" && !isChart(element) && !inherited.parts) return

@@ -61,6 +61,22 @@ export function addCanvas(walk: Walk, element: PageElement, depth: number): void
   if (!walk.interactive && element.firstElementChild) addDrawnWords(walk, element, depth + 1)
 }
 
+/** Draws its buttons by itself, so it is worked at points of it; one that only decorates has none. */
+export function isPlayer(walk: Walk, element: PageElement): boolean {
+  const isVideo = element.localName === "video"
+  if (!isVideo && element.localName !== "audio") return false
+  return element.hasAttribute("controls") || (isVideo && !walk.interactive)
+}
+
+export function addPlayer(walk: Walk, element: PageElement, depth: number): void {
+  const smallest = 20
+  const { width, height } = element.getBoundingClientRect()
+  flushText(walk)
+  if (width < smallest || height < smallest) return
+  const name = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
+  addLine(walk, { element, role: element.localName, name, depth, states: sizeOf(element), ref: true })
+}
+
 /** ` [320x200]`, in the pixels of the page: points of it are said in them. */
 export function sizeOf(element: PageElement): string {
   const { width, height } = element.getBoundingClientRect()
@@ -101,6 +117,8 @@ export const specialFunctions = [
   addDrawnWords,
   isOver,
   addCanvas,
+  isPlayer,
+  addPlayer,
   sizeOf,
   drawnControl,
   addDrawnControl,

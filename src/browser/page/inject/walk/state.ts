@@ -28,7 +28,7 @@ export interface WalkReport {
   refs: number[]
   /** Line of an iframe, its number, depth of what is inside. */
   frames: [number, number, number][]
-  /** How many elements could hide a closed shadow root that the gateway has not handed in. */
+  /** How many elements could hide a closed shadow root and have not been looked at. */
   suspects: number
   /** Siblings that were counted instead of shown. */
   folded: number
@@ -55,6 +55,8 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   maxDepth: number
   /** Elements may have cursors that differ from those of what they stand in. */
   cursors: boolean
+  /** Around whose content style sheets may put words. */
+  generating: Set<PageElement>
   /** What is asked of each element: made once. */
   asSeen: { visibilityProperty: true }
   /** Elements that the walk is inside of. */

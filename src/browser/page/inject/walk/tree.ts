@@ -1,7 +1,7 @@
 // The full snapshot: everything that a person can read, nested as it is on the page, with refs for what can be acted on.
 // Nothing visible is left out unless a line says so. Runs in the page (see agent.ts).
 import type { PageElement, PageNode } from "../dom.ts"
-import { hiddenBy, isCutAway, nameOf, tidy, textOf } from "../names.ts"
+import { generatedWords, hiddenBy, isCutAway, nameOf, tidy, textOf } from "../names.ts"
 import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { drawnFor, innerField, isHiddenField, isSaidBy } from "./drawn.ts"
 import { passBy, visitChildren } from "./children.ts"
@@ -9,10 +9,12 @@ import {
   addCanvas,
   addDrawnControl,
   addFrame,
+  addPlayer,
   drawnControl,
   isCanvas,
   isChart,
   isPicture,
+  isPlayer,
   seenOf,
   sizeOf,
 } from "./special.ts"
@@ -60,6 +62,7 @@ function visitShown(walk: Walk, element: PageElement, place: Place, inherited: I
   const tag = element.localName
   const role = shown ? roleOf(walk.tables, element) : ""
   if (shown && isCanvas(element, role)) return addCanvas(walk, element, depth)
+  if (shown && role === "" && isPlayer(walk, element)) return addPlayer(walk, element, depth)
   if (role !== "") return visitTreeRole(walk, element, role, place, inherited)
   if (tag === "svg" || tag === "br") {
     walk.text += " "
@@ -78,8 +81,23 @@ function visitShown(walk: Walk, element: PageElement, place: Place, inherited: I
   }
   const block = !factsOf(walk.tables, tag).inline
   if (block) flushText(walk)
-  visitChildren(walk, element, depth, inside)
+  visitWhole(walk, element, depth, inside)
   if (block) flushText(walk)
+}
+
+/** What is inside the element, with the words that only the style sheet puts before and behind it. */
+function visitWhole(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
+  const isAsked = walk.generating.has(element) && !inherited.silent && !inherited.unseen
+  const { before, after } = isAsked ? generatedWords(element) : { before: "", after: "" }
+  addWords(walk, before, depth)
+  visitChildren(walk, element, depth, inherited)
+  addWords(walk, after, depth)
+}
+
+function addWords(walk: Walk, words: string, depth: number): void {
+  if (words === "") return
+  if (walk.text.trim() === "") walk.textDepth = depth
+  walk.text += words
 }
 
 /** Past the depth that the caller asked for: said once for each place. */
@@ -109,7 +127,7 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
   const role = plainRole(walk, element)
   addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   const silent = isSimple && name !== "" && name === words
-  visitChildren(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 })
+  visitWhole(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 })
   flushText(walk)
   foldText(walk, start)
 }
@@ -150,7 +168,7 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Pl
   if (addValue(walk, element, role, depth + 1, start)) return
   addAddress(walk, element, role, depth + 1)
   const parts = isOwn && !isInteractive && lookInside(walk, element).items > 1
-  visitChildren(walk, element, depth + 1, { silent: said, unseen: false, cursor, parts })
+  visitWhole(walk, element, depth + 1, { silent: said, unseen: false, cursor, parts })
   flushText(walk)
   foldText(walk, start)
 }
@@ -196,6 +214,8 @@ export const treeFunctions = [
   visitTreeText,
   visitTreeElement,
   visitShown,
+  visitWhole,
+  addWords,
   cutOff,
   visitTarget,
   visitTreeRole,

@@ -22,6 +22,7 @@ export function addValue(walk: Walk, element: PageElement, role: string, inside:
   }
   const most = 500
   if (tag === "input" || tag === "textarea") {
+    if (role === "button") addChosen(walk, element, start)
     if (role === "checkbox" || role === "radio" || role === "button" || role === "switch") return true
     const hidden = element.type === "password" || walk.agent.concealed.has(element)
     const value = hidden ? "•".repeat(Math.min(8, element.value.length)) : shortened(element.value, most)
@@ -36,6 +37,16 @@ export function addValue(walk: Walk, element: PageElement, role: string, inside:
   if (place !== "") walk.lines[start] += `: ${plainWords(tidy(place, 100))}`
   else if (walk.interactive) addShownText(walk, element, role, start, most)
   return false
+}
+
+/** What stands beside the button of a field for files, and what the one of a field for colours is filled with. */
+function addChosen(walk: Walk, element: PageElement, start: number): void {
+  const most = 500
+  const isOne = element.type === "file" || element.type === "color"
+  if (!isOne) return
+  const names = Array.from(element.files ?? [], ({ name }) => name).join(", ")
+  const chosen = shortened(element.type === "color" ? element.value : names, most)
+  if (chosen !== "") walk.lines[start] += `: ${plainWords(chosen)}`
 }
 
 /** Editors say it in an attribute, or draw it by their style sheet in front of the first block. */
@@ -89,11 +100,17 @@ function addOptions(walk: Walk, element: PageElement, inside: number): void {
   const last = Math.max(0, options.length - limit)
   const first = Math.min(last, Math.max(0, element.selectedIndex - Math.floor(limit / 2)))
   let left = 0
+  let group: PageElement | null = null
   for (let index = 0; index < options.length; index += 1) {
     const option = options[index] as PageElement
     if ((index >= first && index < first + limit) || option.selected) {
+      const around = option.closest("optgroup")
+      const label = around === group ? "" : tidy(around?.getAttribute("label") ?? "", 200)
+      if (label !== "") walk.lines.push(`${indent}- group ${JSON.stringify(label)}:`)
+      group = around
       const { name } = nameOf(walk.tables, option, "option")
-      walk.lines.push(`${indent}- option ${JSON.stringify(name)}${statesOf(walk.tables, option, "option")}`)
+      const place = around ? `${indent}  ` : indent
+      walk.lines.push(`${place}- option ${JSON.stringify(name)}${statesOf(walk.tables, option, "option")}`)
     } else left += 1
   }
   if (left > 0) walk.lines.push(`${indent}- text: (${left} more options)`)
@@ -102,6 +119,7 @@ function addOptions(walk: Walk, element: PageElement, inside: number): void {
 export const valuesFunctions = [
   shortened,
   addValue,
+  addChosen,
   editorPlaceholder,
   addPlaceholder,
   rangeValue,

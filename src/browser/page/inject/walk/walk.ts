@@ -5,6 +5,7 @@ import { hasChanged, isUnchanged, watchChanges } from "../changes.ts"
 import { setsCursors } from "../cursors.ts"
 import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { titleOf } from "../hit.ts"
+import { generatingElements } from "../names.ts"
 import { roleTables } from "../roles.ts"
 import { tellApart, tellPlaces } from "./apart.ts"
 import { visitChildren } from "./children.ts"
@@ -31,6 +32,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     visitText: options.interactive ? visitListText : visitTreeText,
     maxDepth: options.depth < 0 ? 1000 : options.depth,
     cursors: setsCursors(agent),
+    generating: options.interactive ? new Set() : generatingElements(),
     asSeen: { visibilityProperty: true },
     nesting: 0,
     suspects: 0,
