@@ -1,3 +1,4 @@
 export function buildDashboard(output: string): Promise<void>
 export const ownNames: readonly string[]
-export function shorten(code: string): string
+export function closedComponents(codes: readonly string[]): ReadonlySet<string>
+export function shorten(code: string, components?: ReadonlySet<string>): string

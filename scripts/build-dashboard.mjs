@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { parse } from "acorn"
 import { full } from "acorn-walk"
-import { build, transform } from "esbuild"
+import { build, transform, transformSync } from "esbuild"
 import { minify } from "terser"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -42,9 +42,43 @@ export const ownNames =
 const steps =
   "(?:component(?:Will(?:Mount|Unmount|Update|ReceiveProps)|Did(?:Mount|Update|Catch))|getDerivedStateFrom(?:Props|Error)|getSnapshotBeforeUpdate|shouldComponentUpdate|getChildContext|debounceRendering)"
 
-const shortNames = new RegExp(`^(?:__\\w|${steps}|${ownNames.join("|")})$`)
+const shortNames = new RegExp(`^(?:__\\w|\\$\\w+|${steps}|${ownNames.join("|")})$`)
 
 const sharedPath = join(root, "dashboard/ui/shared.ts")
+
+const ownComponents = closedComponents(
+  readdirSync(join(root, "dashboard"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".tsx"))
+    .map(
+      (name) => transformSync(readFileSync(join(root, "dashboard", name), "utf8"), { loader: "tsx", ...elements }).code,
+    ),
+)
+
+/**
+ * Names of the components whose properties nobody but their callers and their own first lines names, so that those may be
+ * called anything: all are taken apart where they come in, and none comes out of another object. Exported for its test.
+ */
+export function closedComponents(codes) {
+  const closed = new Set()
+  const open = new Set()
+  for (const code of codes) {
+    full(parse(code, { ecmaVersion: "latest", sourceType: "module" }), (node) => {
+      if (node.type === "FunctionDeclaration" && /^[A-Z]/.test(node.id?.name)) {
+        const [given] = node.params
+        closed.add(node.id.name)
+        if (given && !(given.type === "ObjectPattern" && given.properties.every(({ type }) => type === "Property")))
+          open.add(node.id.name)
+      }
+      if (node.type !== "CallExpression" || node.callee.name !== "h") return
+      const [{ type, name }, properties] = node.arguments
+      if (type === "Identifier" && properties.properties?.some((each) => each.type !== "Property")) open.add(name)
+    })
+  }
+  return closed.difference(open)
+}
+
+/** What Preact itself knows of the properties of a component. */
+const itsOwn = new Set(["children", "key", "ref"])
 
 /** What stands in the page a hundred times and more, in fewer letters; dashboard/ui/jsx.ts has the other half. */
 const shortForms = {
@@ -83,9 +117,16 @@ const said = {
 }
 
 /** Exported for its test. */
-export function shorten(code) {
+export function shorten(code, components = ownComponents) {
   const edits = []
   const put = ({ start, end }, text) => edits.push({ start, end, text })
+  // By a name that esbuild shortens.
+  const own = ({ properties = [] }) => {
+    for (const { key, shorthand } of properties) {
+      if (key.type !== "Identifier" || itsOwn.has(key.name)) continue
+      put({ start: key.start, end: key.start }, shorthand ? `$${key.name}: ` : "$")
+    }
+  }
   full(parse(code, { ecmaVersion: "latest", sourceType: "module" }), (node) => {
     // `undefined`, by a name that can be shortened.
     if (node.type === "UnaryExpression" && node.operator === "void" && node.argument.value === 0)
@@ -101,6 +142,7 @@ export function shorten(code) {
       put({ start: node.left.end, end: node.end }, "")
     }
     if (node.type === "Property" && node.key.value === "aria-label") put(node.key, "[$label]")
+    if (node.type === "FunctionDeclaration" && components.has(node.id?.name) && node.params[0]) own(node.params[0])
     const name = node.type === "CallExpression" && said[code.slice(node.callee.start, node.callee.end)]
     if (name) put(node.callee, name)
     if (node.type !== "CallExpression" || node.callee.type !== "Identifier") return
@@ -114,6 +156,7 @@ export function shorten(code) {
     if (node.callee.name === "h" && first) {
       const tag = first.type === "Literal" ? first.value : undefined
       if (tags.has(tag)) put({ start: node.start, end: properties.start }, `$${tag}(`)
+      if (components.has(first.name)) own(properties)
       // Without properties a zero; a class alone is a word.
       const [only, more] = properties?.properties ?? []
       if (properties?.value === null) put(properties, "0")

@@ -6,7 +6,7 @@ import { before, test } from "node:test"
 import { temporaryFolder } from "../test/support/temporary.ts"
 import { z } from "zod"
 import { endpoints } from "../src/gateway/endpoints/index.ts"
-import { buildDashboard, ownNames, shorten } from "./build-dashboard.mjs"
+import { buildDashboard, closedComponents, ownNames, shorten } from "./build-dashboard.mjs"
 
 const folder = join(temporaryFolder(), "dashboard")
 before(() => buildDashboard(folder))
@@ -121,4 +121,21 @@ test("elements, `undefined` and names of calls are shortened, and texts that loo
     `$a({ [$label]: $stringify(x) }, "aria-label")`,
   )
   assert.equal(shown(`call("GET /api/runs"); say("GET /api/runs")`), `call("runs"); say("GET /api/runs")`)
+})
+
+test("properties of components get names that can be shortened, where nothing but their calls and first lines names them", () => {
+  const code = `
+    function Badge({ state, tone = "dim", children }) { return h("b", { title: state, class: tone }, children) }
+    function Field({ label }) { return h("i", { label }) }
+    function List(props) { return h(Badge, { key: 1, state: props.state }) }
+    function Rest({ a, ...b }) { return [h(Field, { ...b }), h(List, { state: a }), h(Rest, { a })] }
+    h(Badge, { state, tone: "good" })`
+  const closed = closedComponents([code])
+  assert.deepEqual([...closed], ["Badge"])
+  const short = shorten(code, closed)
+  assert.match(short, /function Badge\(\{ \$state: state, \$tone: tone = "dim", children \}\)/)
+  assert.match(short, /h\("b", \{ title: state, class: tone \}, children\)/)
+  assert.match(short, /h\(Badge, \{ key: 1, \$state: props\.state \}\)/)
+  assert.match(short, /h\(Badge, \{ \$state: state, \$tone: "good" \}\)/)
+  assert.match(short, /h\(Field, \{ \.\.\.b \}\), h\(List, \{ state: a \}\), h\(Rest, \{ a \}\)/)
 })

@@ -196,7 +196,7 @@ function ConfigKey({ field, label }: { field: Key; label: string }) {
       hint={hint}
       problem={issue}
       placeholder={standard}
-      {...(rows === undefined ? {} : { rows })}
+      rows={rows}
     />
   )
 }

@@ -40,7 +40,7 @@ export function Confirm() {
           close(true)
         }}
       >
-        {field && <Field {...field} />}
+        {field && <Field label={field.label} of={field.of} />}
         <div class="actions">
           <button type="button" onClick={() => close(false)}>
             Cancel

@@ -13,7 +13,7 @@ interface FieldProps {
   problem?: string | undefined
   placeholder?: string
   type?: "text" | "search" | "password" | "number" | "datetime-local"
-  rows?: number
+  rows?: number | undefined
 }
 
 const shownMs = 100

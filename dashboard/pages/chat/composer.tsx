@@ -148,8 +148,13 @@ async function upload(list: readonly File[], most: number, done: (file: Written[
 
 type Offer = Known["commands"][number]
 
-function Completions(props: { offers: readonly Offer[]; chosen: Offer; complete: (words: string) => void }) {
-  const { offers, chosen, complete } = props
+interface CompletionsProps {
+  offers: readonly Offer[]
+  chosen: Offer
+  complete: (words: string) => void
+}
+
+function Completions({ offers, chosen, complete }: CompletionsProps) {
   return (
     <ul role="listbox" id="completions" aria-label="Commands">
       {offers.map((offer, index) => (
