@@ -1,8 +1,9 @@
 // Browser: the profiles with their tabs; of one tab the live picture, and beside it what the agent reads of it, whose refs
 // light up in the picture.
 import { useEffect } from "preact/hooks"
-import { type Reply, call, send } from "../api.ts"
+import { type Reply, call } from "../api.ts"
 import type { LiveLine } from "../../src/gateway/endpoints/index.ts"
+import { readStream } from "../read-stream.ts"
 import { go, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field, bound } from "../ui/form.tsx"
@@ -240,22 +241,17 @@ function Lines({ text, lit, light }: { text: string } & Lighting) {
 }
 
 /** Resolves when the tab is closed. */
-async function watch(
+export async function watch(
   profile: string,
   targetId: string,
   signal: AbortSignal,
   take: (line: LiveLine) => void,
 ): Promise<void> {
-  const response = await send(`/api/browser/live?${new URLSearchParams({ profile, targetId })}`, { signal })
-  const decoder = new TextDecoder()
-  let rest = ""
-  for (const reader = response.body?.getReader(); reader;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    const lines = (rest + decoder.decode(value, { stream: true })).split("\n")
-    rest = lines.pop() ?? ""
+  const show = (lines: string[]) => {
     // Of frames that come at once, the newest.
     const last = lines.findLast((line) => line !== "")
     if (last !== undefined) take(JSON.parse(last) as LiveLine)
   }
+  const query = new URLSearchParams({ profile, targetId })
+  await readStream(`/api/browser/live?${query}`, { signal, end: "\n", take: show })
 }
