@@ -2,6 +2,7 @@
 // (scripts/build-dashboard.mjs), so that a page is one file more, and not one for each set of pages that have something in
 // common, and what the frame shares with them needs no names between two files.
 import "../layout.tsx"
+import "../once.ts"
 import "../read-stream.ts"
 import "../sign-in.tsx"
 import "./asked.tsx"
