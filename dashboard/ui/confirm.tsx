@@ -14,8 +14,12 @@ interface Question {
 
 const open = signal<(Question & { answer: (yes: boolean) => void }) | undefined>(undefined)
 
+/** One at a time: what was asked before, and is not answered yet, is not wanted any more. */
 export const confirm = (question: Question): Promise<boolean> =>
-  new Promise((answer) => (open.value = { ...question, answer }))
+  new Promise((answer) => {
+    open.value?.answer(false)
+    open.value = { ...question, answer }
+  })
 
 export function Confirm() {
   const dialog = useRef<HTMLDialogElement>(null)
