@@ -7,9 +7,9 @@ import { Markdown } from "../../ui/markdown.tsx"
 import { Badge, Button, Copy, More } from "../../ui/parts.tsx"
 import { Picture } from "../../ui/picture.tsx"
 import { Time } from "../../ui/time.tsx"
-import type { Write } from "./composer.tsx"
 import type { History, Message } from "./live.ts"
 import { type Saying, forget, say } from "./unsent.ts"
+import type { Write } from "./writing.ts"
 
 export function Said({ message, write }: { message: Message; write: Write }) {
   const { id, ref, side, text, thinking, files, buttons, reaction, replyTo, createdAt, editedAt, runId } = message

@@ -1,16 +1,18 @@
 // One conversation: its messages, what is being written, what is on its way, and the place to write.
+import { useMemo } from "preact/hooks"
 import { type Reply, call } from "../../api.ts"
 import { Markdown } from "../../ui/markdown.tsx"
 import { Empty } from "../../ui/parts.tsx"
 import { Transcript } from "../../ui/transcript.tsx"
-import { Composer, useWritten } from "./composer.tsx"
+import { Composer } from "./composer.tsx"
 import { type Message, pageSize, useLive } from "./live.ts"
 import { Failed, Said, Waiting } from "./said.tsx"
 import { unsent } from "./unsent.ts"
+import { writingOf } from "./writing.ts"
 
 export function Talk({ chat, known }: { chat: string; known: Reply<"GET /api/chat"> }) {
   const live = useLive(chat)
-  const writing = useWritten(chat)
+  const writing = useMemo(() => writingOf(chat), [])
   const open = live.drafts.value.filter(({ isOver }) => !isOver)
   const mine = Object.values(unsent.value).filter((each) => each.chat === chat)
   const stop = () =>
@@ -54,7 +56,7 @@ export function Talk({ chat, known }: { chat: string; known: Reply<"GET /api/cha
       <p class="heard" role="status">
         {live.heard.value}
       </p>
-      <Composer chat={chat} known={known} {...writing} stop={open.length > 0 ? stop : undefined} />
+      <Composer known={known} {...writing} stop={open.length > 0 ? stop : undefined} />
     </section>
   )
 }
