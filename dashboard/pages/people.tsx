@@ -1,9 +1,10 @@
 // People: who asks to be let in, who was, owners, groups; and, as a question, who would be heard where and why.
 import { useSignal } from "../ui/signals.ts"
 import type { ComponentChildren } from "preact"
+import { useMemo } from "preact/hooks"
 import { type Reply, call } from "../api.ts"
 import { inQuery, link, place, setQuery } from "../router.ts"
-import { Pending, useAsked } from "../ui/asked.tsx"
+import { Pending, createQuestion, useAsked } from "../ui/asked.tsx"
 import { Check, Field, Select, bound } from "../ui/form.tsx"
 import { Badge, Button, Card, Empty, Facts, Failure, Line, Tabs } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
@@ -250,22 +251,15 @@ const asks = ["account", "chat", "user", "username", "topic"] as const
 
 function Explain({ people: { accounts } }: Pick<Shown, "people">) {
   const { query } = place.value
-  const answer = useSignal<Verdict | undefined>(undefined)
-  const problem = useSignal<unknown>(undefined)
+  const { answer, problem, put } = useMemo(() => createQuestion<Verdict>(), [])
   const values = Object.fromEntries(asks.map((name) => [name, query.get(name) ?? ""])) as Record<
     (typeof asks)[number],
     string
   >
-  const ask = async (event: Event) => {
+  const ask = (event: Event) => {
     event.preventDefault()
     const channel = accounts.find(({ account }) => account === values.account)?.channel ?? accounts[0]?.channel ?? ""
-    try {
-      answer.value = await call("GET /api/channels/:channel/explain", { params: { channel }, query: values })
-      problem.value = undefined
-    } catch (error) {
-      answer.value = undefined
-      problem.value = error
-    }
+    void put(call("GET /api/channels/:channel/explain", { params: { channel }, query: values }))
   }
   if (accounts.length === 0) return <Empty title="There is no chat yet">svc setup connects one.</Empty>
   return (

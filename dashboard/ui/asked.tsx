@@ -84,6 +84,25 @@ export function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
   }
 }
 
+/** What a form asks for: the answer to the last question, or why there is none. */
+export function createQuestion<Value>() {
+  const answer = signal<Value | undefined>(undefined)
+  const problem = signal<unknown>(undefined)
+  let round = 0
+  const put = async (asked: Promise<Value>) => {
+    const own = (round += 1)
+    const [known, error] = await asked.then(
+      (value) => [value, undefined] as const,
+      (thrown: unknown) => [undefined, thrown] as const,
+    )
+    // Of another question than the one that is shown.
+    if (own !== round) return
+    answer.value = known
+    problem.value = error
+  }
+  return { answer, problem, put }
+}
+
 /** While there is no answer: that it is on its way, or why it is not. */
 export function Pending<Value>({ of }: { of: Asked<Value> }) {
   if (of.error === undefined) return <p class="dim">Loading…</p>
