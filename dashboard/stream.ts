@@ -36,7 +36,7 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("online", startStream)
 
 export function startStream(): void {
-  if (typeof who.value !== "object" || (control && !control.signal.aborted)) return
+  if (typeof who.current !== "object" || (control && !control.signal.aborted)) return
   tries = 0
   control = new AbortController()
   void run(control)
@@ -51,11 +51,11 @@ async function run(own: AbortController): Promise<void> {
     } catch {
       // Told by `isLive`; what the gateway says about it is told by the next call.
     }
-    isLive.value = false
+    isLive.current = false
     // Who signs in again begins it again.
-    if (who.value === "out") own.abort()
+    if (who.current === "out") own.abort()
     if (own.signal.aborted) return
-    isLost.value = tries > 1
+    isLost.current = tries > 1
     await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random())))
     tries += 1
   }
@@ -67,8 +67,8 @@ function hear(block: string): void {
   if (topic === undefined) return
   if (topic === "ready" || topic === "reset") {
     tries = 0
-    isLive.value = true
-    isLost.value = false
+    isLive.current = true
+    isLost.current = false
   }
   for (const name of topic === "ready" && lastId === undefined ? [topic, "begun"] : [topic]) {
     for (const listener of listeners.get(name) ?? []) listener(JSON.parse(fields.get("data") ?? "{}") as never)

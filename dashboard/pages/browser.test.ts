@@ -3,7 +3,7 @@ import { test } from "node:test"
 import { loadPageModules, settled, startBrowser } from "../../test/support/page-modules.ts"
 
 interface Modules {
-  showLine(line: object, frame: { value: unknown }, problem: { value: unknown }): void
+  showLine(line: object, frame: { current: unknown }, problem: { current: unknown }): void
   watch(profile: string, targetId: string, signal: AbortSignal, take: (line: object) => void): Promise<void>
 }
 
@@ -11,12 +11,12 @@ startBrowser()
 const { showLine, watch } = await loadPageModules<Modules>("pages/browser.tsx")
 
 test("why a tab is not shown is told for as long as it is not", () => {
-  const frame = { value: undefined as unknown }
-  const problem = { value: undefined as unknown }
+  const frame = { current: undefined as unknown }
+  const problem = { current: undefined as unknown }
   showLine({ hidden: "This site may not be read" }, frame, problem)
-  assert.match(String(problem.value), /may not be read/)
+  assert.match(String(problem.current), /may not be read/)
   showLine({ image: "picture" }, frame, problem)
-  assert.deepEqual([frame.value, problem.value], [{ image: "picture" }, undefined])
+  assert.deepEqual([frame.current, problem.current], [{ image: "picture" }, undefined])
 })
 
 test("a live picture of which nothing is heard any more is told to be lost", async ({ mock }) => {

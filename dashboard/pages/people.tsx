@@ -24,7 +24,7 @@ const outcomes: Record<Outcome, ["heard" | "asked to pair" | "not heard", "good"
 export default function PeoplePage() {
   const people = useAsked("people", () => call("GET /api/people"), { topics: ["waiting"] })
   const known = people.known
-  const [, part = ""] = place.value.path
+  const [, part = ""] = place.current.path
   if (!known) return <Pending of={people} />
   return (
     <>
@@ -82,7 +82,7 @@ function Requests({ people: { requests }, again }: Shown) {
         const allow = async () => {
           const done = await call("POST /api/pairing/:channel/approve", {
             params,
-            body: { code, account, owner: owner.value[code] === true },
+            body: { code, account, owner: owner.current[code] === true },
           })
           toast(
             `${label} is let in${done.isOwner ? ", as an owner" : ""}${done.isAnswered ? ", and is being answered" : ""}`,
@@ -103,7 +103,7 @@ function Requests({ people: { requests }, again }: Shown) {
             />
             <Check
               label="As an owner: may do everything, and is asked for approvals"
-              of={bound(owner.value[code] === true, (value) => (owner.value = { ...owner.value, [code]: value }))}
+              of={bound(owner.current[code] === true, (value) => (owner.current = { ...owner.current, [code]: value }))}
             />
             <div class="actions">
               <Button act={deny} kind="danger" label={`Deny ${label}`} done={`${label} is not let in`}>
@@ -250,7 +250,7 @@ function Groups({ people: { groups } }: Pick<Shown, "people">) {
 const asks = ["account", "chat", "user", "username", "topic"] as const
 
 function Explain({ people: { accounts } }: Pick<Shown, "people">) {
-  const { query } = place.value
+  const { query } = place.current
   const { answer, problem, put } = useMemo(() => createQuestion<Verdict>(), [])
   const values = Object.fromEntries(asks.map((name) => [name, query.get(name) ?? ""])) as Record<
     (typeof asks)[number],
@@ -280,8 +280,8 @@ function Explain({ people: { accounts } }: Pick<Shown, "people">) {
           </button>
         </div>
       </form>
-      {problem.value !== undefined && <Failure error={problem.value} />}
-      <div aria-live="polite">{answer.value && <Answer of={answer.value} />}</div>
+      {problem.current !== undefined && <Failure error={problem.current} />}
+      <div aria-live="polite">{answer.current && <Answer of={answer.current} />}</div>
     </>
   )
 }

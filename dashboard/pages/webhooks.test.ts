@@ -3,7 +3,7 @@ import { test } from "node:test"
 import { loadPageModules, settled, startBrowser } from "../../test/support/page-modules.ts"
 
 interface Modules {
-  createTrial(): { result: { value: unknown }; post(body: object): Promise<unknown> }
+  createTrial(): { result: { current: unknown }; post(body: object): Promise<unknown> }
 }
 
 const browser = startBrowser()
@@ -22,5 +22,5 @@ test("of two trials the answer to the second stands there in the end, also where
     else request?.answer({ answers: request.body })
   }
   await Promise.all([failed, second, third])
-  assert.deepEqual(result.value, { answers: { body: "third" } })
+  assert.deepEqual(result.current, { answers: { body: "third" } })
 })

@@ -16,7 +16,7 @@ type Detail = Reply<"GET /api/hooks/:id">
 type Tried = Api["POST /api/hooks/test"]["body"]
 
 export default function Webhooks() {
-  const [, id] = place.value.path
+  const [, id] = place.current.path
   if (id === "try")
     return (
       <>
@@ -29,7 +29,7 @@ export default function Webhooks() {
 
 function List() {
   const filter = inQuery("mapping")
-  const mapping = filter.value
+  const mapping = filter.current
   const list = useList<Summary>(mapping, {
     load: (before) => call("GET /api/hooks", { query: { before, limit: before ? 500 : 100, mapping } }),
     // Senders may post by the thousand.
@@ -133,7 +133,7 @@ export function createTrial() {
   const result = signal<unknown>(undefined)
   let line: Promise<unknown> = Promise.resolve()
   const post = (body: Tried) => {
-    const done = line.then(async () => (result.value = await call("POST /api/hooks/test", { body })))
+    const done = line.then(async () => (result.current = await call("POST /api/hooks/test", { body })))
     line = done.catch(() => undefined)
     return done
   }
@@ -146,7 +146,7 @@ function Trial(given: Pick<Detail, "path" | "body" | "headers" | "query">) {
   const body = useSignal(given.body)
   const { result, post } = useMemo(createTrial, [])
   const attempt = (dryRun: boolean) => () =>
-    post({ path: path.value, body: body.value, headers: given.headers, query: given.query, dryRun })
+    post({ path: path.current, body: body.current, headers: given.headers, query: given.query, dryRun })
   return (
     <Card title="Try">
       <Field label="Path below the base" of={path} />
@@ -157,7 +157,7 @@ function Trial(given: Pick<Detail, "path" | "body" | "headers" | "query">) {
           Dry run
         </Button>
       </div>
-      {result.value !== undefined && <Json value={result.value} what="what would be done" />}
+      {result.current !== undefined && <Json value={result.current} what="what would be done" />}
     </Card>
   )
 }

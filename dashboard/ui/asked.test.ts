@@ -5,8 +5,8 @@ import { loadPageModules, settled, startBrowser } from "../../test/support/page-
 interface Modules {
   createAsked(ask: () => Promise<string>): { known: string | undefined; error: unknown; again(): Promise<void> }
   createQuestion(): {
-    answer: { value: unknown }
-    problem: { value: unknown }
+    answer: { current: unknown }
+    problem: { current: unknown }
     put(asked: Promise<string>): Promise<void>
   }
 }
@@ -61,8 +61,8 @@ test("a form shows the answer to its last question, whatever comes after it", as
   asks[0]?.resolve("first")
   asks[1]?.reject(new Error("second"))
   await Promise.all(puts)
-  assert.deepEqual([answer.value, problem.value], ["third", undefined])
+  assert.deepEqual([answer.current, problem.current], ["third", undefined])
   await put(Promise.reject(new Error("fourth")))
-  assert.equal(answer.value, undefined)
-  assert.match(String(problem.value), /fourth/)
+  assert.equal(answer.current, undefined)
+  assert.match(String(problem.current), /fourth/)
 })

@@ -44,7 +44,7 @@ export function useAsked<Value>(key: string, ask: () => Promise<Value>, options:
       )
     }
     const ends = ["reset", "begun", ...(options.topics ?? [])].map((topic) => on(topic, soon))
-    const clock = setInterval(() => !document.hidden && isLive.value && soon(), options.everyMs ?? 30_000)
+    const clock = setInterval(() => !document.hidden && isLive.current && soon(), options.everyMs ?? 30_000)
     return () => {
       clearTimeout(timer)
       clearInterval(clock)
@@ -62,10 +62,10 @@ export function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
   let last = 0
   return {
     get known() {
-      return value.value
+      return value.current
     },
     get error() {
-      return error.value
+      return error.current
     },
     async again() {
       const own = (round += 1)
@@ -75,10 +75,10 @@ export function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
         // faster than answers, nothing would be shown else.
         if (own < last) return
         last = own
-        value.value = answer
-        error.value = undefined
+        value.current = answer
+        error.current = undefined
       } catch (thrown) {
-        if (own === round) error.value = thrown
+        if (own === round) error.current = thrown
       }
     },
   }
@@ -97,8 +97,8 @@ export function createQuestion<Value>() {
     )
     // Of another question than the one that is shown.
     if (own !== round) return
-    answer.value = known
-    problem.value = error
+    answer.current = known
+    problem.current = error
   }
   return { answer, problem, put }
 }
@@ -106,7 +106,7 @@ export function createQuestion<Value>() {
 /** While there is no answer: that it is on its way, or why it is not. */
 export function Pending<Value>({ of }: { of: Asked<Value> }) {
   if (of.error === undefined) return <p class="dim">Loading…</p>
-  const [page = "", one] = place.value.path
+  const [page = "", one] = place.current.path
   return (
     <>
       {one !== undefined && <Back to={page} words="Back" />}

@@ -17,13 +17,13 @@ const open = signal<(Question & { answer: (yes: boolean) => void }) | undefined>
 /** One at a time: what was asked before, and is not answered yet, is not wanted any more. */
 export const confirm = (question: Question): Promise<boolean> =>
   new Promise((answer) => {
-    open.value?.answer(false)
-    open.value = { ...question, answer }
+    open.current?.answer(false)
+    open.current = { ...question, answer }
   })
 
 export function Confirm() {
   const dialog = useRef<HTMLDialogElement>(null)
-  const question = open.value
+  const question = open.current
   useEffect(() => {
     if (question) dialog.current?.showModal()
   }, [question])
@@ -31,11 +31,11 @@ export function Confirm() {
   const { title, text, action, field, answer } = question
   const close = (yes: boolean) => {
     dialog.current?.close()
-    open.value = undefined
+    open.current = undefined
     answer(yes)
   }
   return (
-    <dialog ref={dialog} aria-labelledby="question" onClose={() => open.value === question && close(false)}>
+    <dialog ref={dialog} aria-labelledby="question" onClose={() => open.current === question && close(false)}>
       <h2 id="question">{title}</h2>
       <p>{text}</p>
       <form

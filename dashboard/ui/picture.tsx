@@ -23,6 +23,6 @@ export function fetchPicture(address: string, show: (url: string) => void): () =
 
 export function Picture({ address, alt }: { address: string; alt: string }) {
   const source = useSignal("")
-  useEffect(() => fetchPicture(address, (url) => (source.value = url)), [address])
-  return source.value === "" ? null : <img class="picture" src={source.value} alt={alt} />
+  useEffect(() => fetchPicture(address, (url) => (source.current = url)), [address])
+  return source.current === "" ? null : <img class="picture" src={source.current} alt={alt} />
 }

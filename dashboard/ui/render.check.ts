@@ -65,13 +65,13 @@ function draw(first: unknown) {
   document.body.append(host)
   const shown = signal(first)
   own.render(
-    own.createElement(() => shown.value, {}),
+    own.createElement(() => shown.current, {}),
     host,
   )
   return {
     host,
     async show(next: unknown) {
-      shown.value = next
+      shown.current = next
       await settled()
     },
   }
@@ -153,8 +153,8 @@ const checks = {
     const Panel = () =>
       h(
         "div" as never,
-        { onClick: isOpen.value ? () => told.push("panel") : undefined },
-        h("button" as never, { id: "press", onClick: () => (isOpen.value = told.push("button") > 0) }),
+        { onClick: isOpen.current ? () => told.push("panel") : undefined },
+        h("button" as never, { id: "press", onClick: () => (isOpen.current = told.push("button") > 0) }),
       )
     draw(h(Panel as never, {}))
     return told

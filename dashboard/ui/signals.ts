@@ -1,8 +1,8 @@
-// Values that components follow: whoever reads `value` while it is drawn is drawn again when that changes.
+// Values that components follow: whoever reads `current` while it is drawn is drawn again when that changes.
 import { type Drawn, drawing, redraw, useMemo } from "./render.ts"
 
 export interface Signal<Value> {
-  value: Value
+  current: Value
 }
 export type ReadonlySignal<Value> = Readonly<Signal<Value>>
 
@@ -10,7 +10,7 @@ export function signal<Value>(initial: Value): Signal<Value> {
   const readers = new Set<Drawn>()
   let held = initial
   return {
-    get value() {
+    get current() {
       const component = drawing()
       if (component) {
         readers.add(component)
@@ -18,7 +18,7 @@ export function signal<Value>(initial: Value): Signal<Value> {
       }
       return held
     },
-    set value(next) {
+    set current(next) {
       if (Object.is(next, held)) return
       held = next
       for (const component of readers) redraw(component)

@@ -43,7 +43,7 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
   }
   const look = () => {
     const element = box.current
-    if (!element || !items.value) return
+    if (!element || !items.current) return
     const below = element.scrollHeight - element.scrollTop - element.clientHeight
     ends.isAtEnd = below < 40 && !ends.newer
     if (ends.older && element.scrollTop < nearPx) void get("older")
@@ -58,8 +58,8 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
       grows && on<{ key: string }>("session", (entry) => grows(entry) && grow()),
       topic && on<Item>(topic, (item) => accepts?.(item) && take(item)),
       on("begun", grow),
-      on("reset", () => (ends.isAtEnd || !items.value ? void get("begin") : grow())),
-      on("ready", () => !items.value && void get("begin")),
+      on("reset", () => (ends.isAtEnd || !items.current ? void get("begin") : grow())),
+      on("ready", () => !items.current && void get("begin")),
     ]
     // What stands below it may grow.
     const sizes = new ResizeObserver(stay)
@@ -95,8 +95,8 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
       // Pictures come after their messages.
       onLoadCapture={stay}
     >
-      {items.value?.length === 0 && props.empty}
-      {items.value?.map((item) => (
+      {items.current?.length === 0 && props.empty}
+      {items.current?.map((item) => (
         <article key={item.id} id={`m${item.id}`} class={item.id === at ? "wanted" : undefined}>
           {draw(item)}
         </article>

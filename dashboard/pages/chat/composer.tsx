@@ -19,12 +19,12 @@ export function Composer({ known, written, coming, write, add, submit, stop }: C
   /** Which completion; below 0: none is wanted. */
   const chosen = useSignal(0)
   const box = useRef<HTMLTextAreaElement>(null)
-  const { text, to } = written.value
+  const { text, to } = written.current
   const offers = completionsOf(text, known.commands)
-  const offer = offers[chosen.value]
+  const offer = offers[chosen.current]
   const complete = (words: string) => {
     write({ text: words })
-    chosen.value = 0
+    chosen.current = 0
   }
   useEffect(() => {
     if (to || hasKeys()) box.current?.focus()
@@ -32,8 +32,8 @@ export function Composer({ known, written, coming, write, add, submit, stop }: C
   /** Whether it was for something here. A thumb has a button to send, and needs the key for new lines. */
   const press = (key: string, isShifted: boolean): boolean => {
     if (offer && (key === "ArrowDown" || key === "ArrowUp"))
-      chosen.value = (chosen.value + (key === "ArrowDown" ? 1 : offers.length - 1)) % offers.length
-    else if (offer && key === "Escape") chosen.value = -1
+      chosen.current = (chosen.current + (key === "ArrowDown" ? 1 : offers.length - 1)) % offers.length
+    else if (offer && key === "Escape") chosen.current = -1
     else if (offer && (key === "Tab" || (key === "Enter" && offer.words.trim() !== text.trim()))) complete(offer.words)
     else if (key === "Enter" && !isShifted && hasKeys()) submit()
     else return false
@@ -57,7 +57,7 @@ export function Composer({ known, written, coming, write, add, submit, stop }: C
       onDrop={(event) => take(event, event.dataTransfer?.files)}
     >
       {offer && <Completions offers={offers} chosen={offer} complete={complete} />}
-      <Attached {...written.value} coming={coming.value} write={write} />
+      <Attached {...written.current} coming={coming.current} write={write} />
       <div>
         <Picker add={take} />
         <textarea
@@ -68,7 +68,7 @@ export function Composer({ known, written, coming, write, add, submit, stop }: C
           placeholder="Write to the agent"
           aria-autocomplete="list"
           aria-controls={offer && "completions"}
-          aria-activedescendant={offer && `completion${chosen.value}`}
+          aria-activedescendant={offer && `completion${chosen.current}`}
           onInput={(event) => complete(event.currentTarget.value)}
           onKeyDown={(event) => !event.isComposing && handle(event, press(event.key, event.shiftKey))}
           onPaste={(event) => take(event, event.clipboardData?.files)}

@@ -2,9 +2,13 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { loadPageModules, settled, startBrowser } from "../../../test/support/page-modules.ts"
 
+interface Written {
+  text: string
+  files: { id: string; name: string }[]
+}
 interface Writing {
-  written: { value: { text: string; files: { id: string; name: string }[] } }
-  coming: { value: readonly File[] }
+  written: { current: Written }
+  coming: { current: readonly File[] }
   write(change: { text: string }): void
   add(list: readonly File[], maxBytes: number): Promise<void>
   submit(): void
@@ -24,13 +28,13 @@ test("what is sent while a file is on its way stays written, and goes with it wh
   submit()
   await settled()
   const [upload, ...others] = browser.asked.splice(0)
-  assert.deepEqual([upload?.path, others.length, written.value.text], ["chat/files", 0, "Look at this"])
+  assert.deepEqual([upload?.path, others.length, written.current.text], ["chat/files", 0, "Look at this"])
   upload?.answer({ id: "f1" })
   await added
-  assert.equal(coming.value.length, 0)
+  assert.equal(coming.current.length, 0)
   submit()
   await settled()
-  const { text, files } = (browser.asked.pop()?.body ?? {}) as Partial<Writing["written"]["value"]>
+  const { text, files } = (browser.asked.pop()?.body ?? {}) as Partial<Written>
   assert.deepEqual([text, files], ["Look at this", [{ id: "f1", name: "plan.txt" }]])
 })
 
@@ -40,7 +44,7 @@ test("a file that comes after another conversation was shown takes nothing from 
   writingOf("two").write({ text: "Written since" })
   browser.asked.pop()?.answer({ id: "f2" })
   await added
-  const kept = JSON.parse(localStorage.getItem("svc-chat-text:two") ?? "{}") as Writing["written"]["value"]
+  const kept = JSON.parse(localStorage.getItem("svc-chat-text:two") ?? "{}") as Written
   assert.deepEqual([kept.text, kept.files.length], ["Written since", 1])
 })
 
@@ -50,5 +54,5 @@ test("a file that is not taken keeps nothing from being sent", async () => {
   await add([new File(["too large"], "plan.txt")], 1)
   submit()
   await settled()
-  assert.equal(written.value.text, "")
+  assert.equal(written.current.text, "")
 })

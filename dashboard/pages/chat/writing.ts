@@ -30,7 +30,7 @@ const all = new Map<string, Writing>()
 /** As the browser has it, which other tabs may have changed; the same one where a file is on its way to it. */
 export function writingOf(chat: string): Writing {
   const known = all.get(chat)
-  const writing = known?.coming.value.length ? known : createWriting(chat)
+  const writing = known?.coming.current.length ? known : createWriting(chat)
   all.set(chat, writing)
   return writing
 }
@@ -40,25 +40,25 @@ function createWriting(chat: string): Writing {
   const written = signal(stored(key, nothing))
   const coming = signal<readonly File[]>([])
   const write: Write = (change) => {
-    written.value = { ...written.value, ...change }
-    store(key, written.value)
+    written.current = { ...written.current, ...change }
+    store(key, written.current)
   }
   const add = async (list: readonly File[], maxBytes: number) => {
-    coming.value = [...coming.value, ...list]
+    coming.current = [...coming.current, ...list]
     for (const file of list) {
       try {
         const id = await upload(file, maxBytes)
-        write({ files: [...written.value.files, { id, name: file.name }] })
+        write({ files: [...written.current.files, { id, name: file.name }] })
       } catch (error) {
         toast(wordsOf(error), "bad")
       }
-      coming.value = coming.value.filter((each) => each !== file)
+      coming.current = coming.current.filter((each) => each !== file)
     }
   }
   const submit = () => {
-    const { text, files, to } = written.value
+    const { text, files, to } = written.current
     // It would go without them.
-    if (coming.value.length > 0) return toast("A file is still on its way: send when it is there", "bad")
+    if (coming.current.length > 0) return toast("A file is still on its way: send when it is there", "bad")
     if (text.trim() === "" && files.length === 0) return
     void say({ id: crypto.randomUUID(), chat, text, files, ...(to && { replyTo: to.ref }) })
     write(nothing)
