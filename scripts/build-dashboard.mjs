@@ -88,7 +88,7 @@ const shortForms = {
       if (/dashboard[\\/]ui[\\/]jsx\.ts$/.test(path)) return { contents: code, loader: "js" }
       // What is reached from every page is one file with what all have in common.
       const shared = /dashboard[\\/]pages[\\/]/.test(path) ? `import ${JSON.stringify(sharedPath)}\n` : ""
-      return { contents: shared + shorten(code), loader: "js" }
+      return { contents: shared + arrows(shorten(code)), loader: "js" }
     })
   },
 }
@@ -167,6 +167,40 @@ export function shorten(code, components = ownComponents) {
     }
   })
   return edit(code, edits)
+}
+
+/**
+ * A module's functions as arrows, which are a fifth shorter. They come first, since functions are there before all that
+ * stands in their module. Exported for its test.
+ */
+export function arrows(code) {
+  const first = []
+  const rest = []
+  for (const node of parse(code, { ecmaVersion: "latest", sourceType: "module" }).body) {
+    const made = node.declaration ?? node
+    const isOwn = made.type === "FunctionDeclaration" && !made.generator && !hasThis(made)
+    if (!isOwn) {
+      rest.push(code.slice(node.start, node.end))
+      continue
+    }
+    const { id, params, body } = made
+    const given = params.map(({ start, end }) => code.slice(start, end)).join(", ")
+    const isDefault = node.type === "ExportDefaultDeclaration"
+    const before = node.type === "ExportNamedDeclaration" ? "export " : ""
+    first.push(
+      `${before}const ${id.name} = ${made.async ? "async " : ""}(${given}) => ${code.slice(body.start, body.end)};`,
+    )
+    if (isDefault) rest.push(`export default ${id.name};`)
+  }
+  return [...first, ...rest].join("\n")
+}
+
+function hasThis(node) {
+  let found = false
+  full(node, ({ type, name }) => {
+    found ||= type === "ThisExpression" || name === "arguments"
+  })
+  return found
 }
 
 function edit(code, edits) {

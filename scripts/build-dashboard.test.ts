@@ -6,7 +6,7 @@ import { before, test } from "node:test"
 import { temporaryFolder } from "../test/support/temporary.ts"
 import { z } from "zod"
 import { endpoints } from "../src/gateway/endpoints/index.ts"
-import { buildDashboard, closedComponents, ownNames, shorten } from "./build-dashboard.mjs"
+import { arrows, buildDashboard, closedComponents, ownNames, shorten } from "./build-dashboard.mjs"
 
 const folder = join(temporaryFolder(), "dashboard")
 before(() => buildDashboard(folder))
@@ -134,4 +134,22 @@ test("properties of components get names that can be shortened, where nothing bu
   assert.match(short, /h\(Badge, \{ key: 1, \$state: props\.state \}\)/)
   assert.match(short, /h\(Badge, \{ \$state: state, \$tone: "good" \}\)/)
   assert.match(short, /h\(Field, \{ \.\.\.b \}\), h\(List, \{ state: a \}\), h\(Rest, \{ a \}\)/)
+})
+
+test("functions of a module become arrows, and are there before all else in it, as functions are", async () => {
+  const code = `
+    import { basename } from "node:path"
+    export const begun = double(2) + "!"
+    export default async function load({ path = "a/b" }, ...more) { return [basename(path), ...more] }
+    export function double(n) { return n * 2 }
+    export function Old() { this.n = 1 }
+    export function count() { return arguments.length }
+    export function* each() { yield 1 }`
+  const short = arrows(code)
+  assert.match(short, /^export const double = \(n\) => /m)
+  assert.deepEqual(short.match(/function\*? \w+/g), ["function Old", "function count", "function* each"])
+  const made = (await import(`data:text/javascript,${encodeURIComponent(short)}`)) as Record<string, unknown>
+  assert.equal(made["begun"], "4!")
+  assert.deepEqual(await (made["default"] as (given: object, one: number) => unknown)({}, 3), ["b", 3])
+  assert.equal((made["count"] as (...given: number[]) => number)(1, 2), 2)
 })
