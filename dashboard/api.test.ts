@@ -4,7 +4,7 @@ import { loadPageModules, startBrowser } from "../test/support/page-modules.ts"
 
 interface Modules {
   call(name: string): Promise<unknown>
-  who: { value: unknown }
+  who: { current: unknown }
 }
 
 const browser = startBrowser()
@@ -17,7 +17,7 @@ test("a key that another tab has changed meanwhile is not thrown away because th
   browser.asked.pop()?.answer({ error }, 401)
   await refused
   assert.equal(localStorage.getItem("svc-page-key"), "the next key")
-  assert.equal(typeof who.value, "object")
+  assert.equal(typeof who.current, "object")
 })
 
 test("nobody is signed in whose key is refused", async () => {
@@ -25,5 +25,5 @@ test("nobody is signed in whose key is refused", async () => {
   browser.asked.pop()?.answer({ error }, 401)
   await refused
   assert.equal(localStorage.getItem("svc-page-key"), null)
-  assert.equal(who.value, "out")
+  assert.equal(who.current, "out")
 })

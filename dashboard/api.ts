@@ -56,16 +56,15 @@ export async function call<Name extends keyof Api>(
   return (await response.json()) as Reply<Name>
 }
 
+export const silence = { message: "The gateway does not answer", hint: "Is it running? svc gateway" }
+
 /** The plain call, for what is no JSON. Throws CallError. */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const key = pageKey()
   const headers = { "content-type": "application/json", "x-csrf-token": key, ...(init.headers as object) }
   const response = await fetch(`..${path}`, { ...init, headers }).catch((error: Error) => {
     if (error.name === "AbortError") throw error
-    throw new CallError(0, {
-      message: "The gateway does not answer",
-      hint: "Is it running? svc gateway",
-    })
+    throw new CallError(0, silence)
   })
   if (response.ok) return response
   const { error } = (await response.json().catch(() => ({}))) as {

@@ -1,6 +1,6 @@
 // Menu, head and the page of the address.
 import { useSignal } from "./ui/signals.ts"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "./ui/render.ts"
 import { call } from "./api.ts"
 import { type Page, contentOf, loadPage, pages } from "./pages.ts"
 import { link, place } from "./router.ts"
@@ -13,18 +13,18 @@ export function Layout() {
   const isOpen = useSignal(false)
   const menu = useRef<HTMLButtonElement>(null)
   const shown = pages.filter(({ scope }) => may(scope))
-  const [name] = place.value.path
+  const [name] = place.current.path
   const page = name === undefined ? shown[0] : shown.find((one) => one.name === name)
   useEffect(() => {
     document.title = page ? `${page.title} · svc` : "svc"
-    isOpen.value = false
-  }, [page, place.value])
+    isOpen.current = false
+  }, [page, place.current])
   return (
     <div
-      class={isOpen.value ? "layout open" : "layout"}
+      class={isOpen.current ? "layout open" : "layout"}
       onKeyDown={(event) => {
-        if (event.key !== "Escape" || !isOpen.value) return
-        isOpen.value = false
+        if (event.key !== "Escape" || !isOpen.current) return
+        isOpen.current = false
         menu.current?.focus()
       }}
     >
@@ -37,16 +37,16 @@ export function Layout() {
           type="button"
           class="menu"
           aria-label="Menu"
-          aria-expanded={isOpen.value}
+          aria-expanded={isOpen.current}
           aria-controls="menu"
-          onClick={() => (isOpen.value = !isOpen.value)}
+          onClick={() => (isOpen.current = !isOpen.current)}
         >
-          <Icon name={isOpen.value ? "close" : "menu"} />
+          <Icon name={isOpen.current ? "close" : "menu"} />
         </button>
         <strong class="brand">svc</strong>
         <strong>{page?.title}</strong>
-        <span class={isLive.value ? "live on" : "live"} role="status">
-          {isLive.value ? "Live" : "Connecting…"}
+        <span class={isLive.current ? "live on" : "live"} role="status">
+          {isLive.current ? "Live" : "Connecting…"}
         </span>
       </header>
       <nav id="menu" aria-label="Pages">
@@ -63,7 +63,7 @@ export function Layout() {
         <SignOut />
       </nav>
       <main id="main" tabIndex={0}>
-        {isLost.value && (
+        {isLost.current && (
           <p class="failure" role="alert">
             Not connected: what stands here may be old
           </p>
@@ -84,7 +84,7 @@ function skip(event: Event): void {
 }
 
 function SignOut() {
-  const known = who.value
+  const known = who.current
   if (typeof known !== "object" || !known.session) return null
   const leave = async () => {
     await call("POST /api/page/leave")
@@ -103,9 +103,9 @@ function SignOut() {
 function Shown({ page }: { page: Page }) {
   const failure = useSignal<unknown>(undefined)
   const Content = contentOf(page)
-  useMemo(() => Content ?? loadPage(page).catch((error: unknown) => (failure.value = error)), [])
+  useMemo(() => Content ?? loadPage(page).catch((error: unknown) => (failure.current = error)), [])
   // A module that could not be fetched stays so until the page is read anew: browsers remember it.
-  if (failure.value !== undefined) return <Failure error={failure.value} retry={() => location.reload()} />
+  if (failure.current !== undefined) return <Failure error={failure.current} retry={() => location.reload()} />
   return Content ? (
     <>
       <h1>{page.title}</h1>

@@ -1,6 +1,6 @@
 // The page: a link's code becomes a session -> who is signed in -> the layout with the page of the address.
 import { signal } from "./ui/signals.ts"
-import { render } from "preact"
+import { render } from "./ui/render.ts"
 import { CallError, call, forgetEarly } from "./api.ts"
 import { fetchFirst } from "./pages.ts"
 import { Layout } from "./layout.tsx"
@@ -16,12 +16,14 @@ import { Failure, wordsOf } from "./ui/parts.tsx"
 const problem = signal<unknown>(undefined)
 
 function Root() {
-  if (who.value === "unknown") {
-    return <main class="sign-in">{problem.value !== undefined && <Failure error={problem.value} retry={begin} />}</main>
+  if (who.current === "unknown") {
+    return (
+      <main class="sign-in">{problem.current !== undefined && <Failure error={problem.current} retry={begin} />}</main>
+    )
   }
   return (
     <>
-      {who.value === "out" ? <SignIn done={begin} /> : <Layout />}
+      {who.current === "out" ? <SignIn done={begin} /> : <Layout />}
       <Toasts />
       <Confirm />
     </>
@@ -33,12 +35,12 @@ async function begin(): Promise<void> {
   if (!pageKey()) return signedOut(linkProblem)
   try {
     const known = await call("GET /api/page/session")
-    clockOffset.value = known.now - Date.now()
+    clockOffset.current = known.now - Date.now()
     signedIn(known)
   } catch (error) {
     // A gateway that does not answer has ended nobody's session.
     if (error instanceof CallError && error.status === 401) signedOut(linkProblem || wordsOf(error))
-    else problem.value = error
+    else problem.current = error
   }
   startStream()
 }

@@ -28,12 +28,12 @@ type Contents = { [Name in IconName]?: ComponentType }
 const loaded = signal<Contents>({ now: Now })
 
 /** Undefined as long as its file is not loaded. */
-export const contentOf = ({ name }: Page): ComponentType | undefined => loaded.value[name]
+export const contentOf = ({ name }: Page): ComponentType | undefined => loaded.current[name]
 
 export async function loadPage({ load }: Page): Promise<void> {
   const contents = await load()
   // Others may have come meanwhile.
-  loaded.value = { ...loaded.value, ...contents }
+  loaded.current = { ...loaded.current, ...contents }
 }
 
 /** What pages ask for at once; a page that is missing here, or has a filter in its address, only shows it a little later. */
@@ -49,7 +49,7 @@ const first: Record<string, string> = {
 
 /** The page of the address and what it asks for, both at once, before anything is drawn. Throws what loading it throws. */
 export async function fetchFirst(): Promise<void> {
-  const { path, query } = place.value
+  const { path, query } = place.current
   const [name = "now"] = path
   const page = pages.find((one) => one.name === name)
   if (may("admin") && query.size === 0) first[path.join("/") || name]?.split(" ").forEach(askEarly)

@@ -12,7 +12,7 @@ export const place: ReadonlySignal<Place> = now
 addEventListener("hashchange", () => {
   // A link to sign in, pasted into a page that is open.
   if (location.hash.startsWith("#enter=")) location.reload()
-  else now.value = read()
+  else now.current = read()
 })
 
 function read(): Place {
@@ -35,7 +35,7 @@ export function link(...path: (string | number)[]): string {
 
 /** Changes what stands behind the question mark, without a step in the history. */
 export function setQuery(changes: Record<string, string>): void {
-  const { path, query } = place.value
+  const { path, query } = place.current
   const next = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changes)) {
     if (value === "") next.delete(name)
@@ -46,11 +46,11 @@ export function setQuery(changes: Record<string, string>): void {
 }
 
 /** One word behind the question mark, as the value of a field. */
-export const inQuery = (name: string): { value: string } => ({
-  get value() {
-    return place.value.query.get(name) ?? ""
+export const inQuery = (name: string): { current: string } => ({
+  get current() {
+    return place.current.query.get(name) ?? ""
   },
-  set value(next) {
+  set current(next) {
     setQuery({ [name]: next })
   },
 })
@@ -58,7 +58,7 @@ export const inQuery = (name: string): { value: string } => ({
 /** Puts another address in the place of this one, of which browsers tell nobody. */
 export function replace(address: string): void {
   history.replaceState(null, "", address)
-  now.value = read()
+  now.current = read()
 }
 
 export function go(address: string): void {

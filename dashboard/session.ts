@@ -23,22 +23,22 @@ export function pageKey(): string {
 }
 
 export function signedIn(known: Who): void {
-  const before = who.value
+  const before = who.current
   localStorage.setItem(whoKey, JSON.stringify(known))
   // The time of its last use is another with each answer, and shown nowhere.
   const same = ({ session, scopes, version }: Who) => `${session?.id} ${String(scopes)} ${version}`
-  if (typeof before !== "object" || same(before) !== same(known)) who.value = known
+  if (typeof before !== "object" || same(before) !== same(known)) who.current = known
 }
 
 export function signedOut(problem = ""): void {
   localStorage.removeItem(storageKey)
   localStorage.removeItem(whoKey)
-  signInProblem.value = problem
-  who.value = "out"
+  signInProblem.current = problem
+  who.current = "out"
 }
 
 export function may(scope: string): boolean {
-  const known = who.value
+  const known = who.current
   return typeof known === "object" && known.scopes.some((held) => held === scope || held === "admin")
 }
 

@@ -10,13 +10,13 @@ export function SignIn({ done }: { done: () => Promise<void> }) {
   const submit = async (event: Event) => {
     event.preventDefault()
     try {
-      await enterWith(text.value.trim())
+      await enterWith(text.current.trim())
       await done()
     } catch (error) {
-      problem.value = wordsOf(error)
+      problem.current = wordsOf(error)
     }
   }
-  const told = problem.value || signInProblem.value
+  const told = problem.current || signInProblem.current
   return (
     <main class="sign-in">
       <h1>svc</h1>
@@ -30,7 +30,7 @@ export function SignIn({ done }: { done: () => Promise<void> }) {
           of={text}
           hint="A token made by svc token create gets what its scopes say."
         />
-        <button type="submit" class="main" disabled={text.value.trim() === ""}>
+        <button type="submit" class="main" disabled={text.current.trim() === ""}>
           Sign in
         </button>
       </form>

@@ -1,7 +1,7 @@
 // The one event stream: read by fetch, since it needs the page's key; goes on after the last entry that was read, so that
 // a cut, a sleep or a restart loses and doubles nothing. Hidden tabs let go of it: browsers open few connections a host.
 import { signal } from "./ui/signals.ts"
-import { send } from "./api.ts"
+import { readStream } from "./read-stream.ts"
 import { who } from "./session.ts"
 
 type Listener = (data: never) => void
@@ -16,8 +16,6 @@ export const isLive = signal(false)
 export const isLost = signal(false)
 
 const hiddenMs = 20_000
-/** The gateway says that it lives every twenty seconds. */
-const silenceMs = 45_000
 let lastId: string | undefined
 let control: AbortController | undefined
 let hideTimer = 0
@@ -38,7 +36,7 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("online", startStream)
 
 export function startStream(): void {
-  if (typeof who.value !== "object" || (control && !control.signal.aborted)) return
+  if (typeof who.current !== "object" || (control && !control.signal.aborted)) return
   tries = 0
   control = new AbortController()
   void run(control)
@@ -47,51 +45,30 @@ export function startStream(): void {
 async function run(own: AbortController): Promise<void> {
   while (!own.signal.aborted) {
     try {
-      await read(own)
+      const headers: Record<string, string> = lastId === undefined ? {} : { "last-event-id": lastId }
+      const take = (blocks: string[]) => blocks.forEach(hear)
+      await readStream("/api/stream", { headers, signal: own.signal, end: "\n\n", take })
     } catch {
       // Told by `isLive`; what the gateway says about it is told by the next call.
     }
-    isLive.value = false
+    isLive.current = false
     // Who signs in again begins it again.
-    if (who.value === "out") own.abort()
+    if (who.current === "out") own.abort()
     if (own.signal.aborted) return
-    isLost.value = tries > 1
+    isLost.current = tries > 1
     await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random())))
     tries += 1
   }
 }
 
-async function read(own: AbortController): Promise<void> {
-  const cut = new AbortController()
-  const stop = () => cut.abort()
-  let timer = setTimeout(stop, silenceMs)
-  try {
-    const headers = lastId === undefined ? {} : { "last-event-id": lastId }
-    const response = await send("/api/stream", { headers, signal: AbortSignal.any([own.signal, cut.signal]) })
-    const decoder = new TextDecoder()
-    let rest = ""
-    for (const reader = response.body?.getReader(); reader;) {
-      const { value, done } = await reader.read()
-      clearTimeout(timer)
-      if (done) return
-      timer = setTimeout(stop, silenceMs)
-      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n")
-      rest = blocks.pop() ?? ""
-      blocks.forEach(take)
-    }
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function take(block: string): void {
+function hear(block: string): void {
   const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s, 2) as [string, string]))
   const topic = fields.get("event")
   if (topic === undefined) return
   if (topic === "ready" || topic === "reset") {
     tries = 0
-    isLive.value = true
-    isLost.value = false
+    isLive.current = true
+    isLost.current = false
   }
   for (const name of topic === "ready" && lastId === undefined ? [topic, "begun"] : [topic]) {
     for (const listener of listeners.get(name) ?? []) listener(JSON.parse(fields.get("data") ?? "{}") as never)

@@ -1,3 +1,5 @@
 export function buildDashboard(output: string): Promise<void>
 export const ownNames: readonly string[]
-export function shorten(code: string): string
+export function closedComponents(codes: readonly string[]): ReadonlySet<string>
+export function arrows(code: string): string
+export function shorten(code: string, components?: ReadonlySet<string>): string

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { parse } from "acorn"
 import { full } from "acorn-walk"
-import { build, transform } from "esbuild"
+import { build, transform, transformSync } from "esbuild"
 import { minify } from "terser"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -30,21 +30,51 @@ const shortProperties = {
 const elements = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" }
 
 /**
- * Names of properties that are of this page alone, and of Preact within: neither HTML, the browser nor the gateway's
- * answers know them (a test holds them apart), so that they are shortened.
+ * Names of properties that are of this page alone: neither HTML, the browser nor the gateway's answers know them (a test
+ * holds them apart), so that they are shortened.
  */
 export const ownNames =
-  "accepts act aside both current follow grows isAtEnd isBusy isLoading known light means past sure tail topics touchedBy verb what".split(
+  "above accepts act aside both cleanup current deps depth follow grows inner isAtEnd isBusy isGone isLayout isLoading isSvg known light listeners means past props sources sure tail topics touchedBy verb what".split(
     " ",
   )
 
-/** What Preact looks for in components that are classes. */
-const steps =
-  "(?:component(?:Will(?:Mount|Unmount|Update|ReceiveProps)|Did(?:Mount|Update|Catch))|getDerivedStateFrom(?:Props|Error)|getSnapshotBeforeUpdate|shouldComponentUpdate|getChildContext|debounceRendering)"
-
-const shortNames = new RegExp(`^(?:__\\w|${steps}|${ownNames.join("|")})$`)
+const shortNames = new RegExp(`^(?:\\$\\w+|${ownNames.join("|")})$`)
 
 const sharedPath = join(root, "dashboard/ui/shared.ts")
+
+const ownComponents = closedComponents(
+  readdirSync(join(root, "dashboard"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".tsx"))
+    .map(
+      (name) => transformSync(readFileSync(join(root, "dashboard", name), "utf8"), { loader: "tsx", ...elements }).code,
+    ),
+)
+
+/**
+ * Names of the components whose properties nobody but their callers and their own first lines names, so that those may be
+ * called anything: all are taken apart where they come in, and none comes out of another object. Exported for its test.
+ */
+export function closedComponents(codes) {
+  const closed = new Set()
+  const open = new Set()
+  for (const code of codes) {
+    full(parse(code, { ecmaVersion: "latest", sourceType: "module" }), (node) => {
+      if (node.type === "FunctionDeclaration" && /^[A-Z]/.test(node.id?.name)) {
+        const [given] = node.params
+        closed.add(node.id.name)
+        if (given && !(given.type === "ObjectPattern" && given.properties.every(({ type }) => type === "Property")))
+          open.add(node.id.name)
+      }
+      if (node.type !== "CallExpression" || node.callee.name !== "h") return
+      const [{ type, name }, properties] = node.arguments
+      if (type === "Identifier" && properties.properties?.some((each) => each.type !== "Property")) open.add(name)
+    })
+  }
+  return closed.difference(open)
+}
+
+/** What `createElement` knows of the properties of a component. */
+const itsOwn = new Set(["children", "key", "ref"])
 
 /** What stands in the page a hundred times and more, in fewer letters; dashboard/ui/jsx.ts has the other half. */
 const shortForms = {
@@ -58,7 +88,7 @@ const shortForms = {
       if (/dashboard[\\/]ui[\\/]jsx\.ts$/.test(path)) return { contents: code, loader: "js" }
       // What is reached from every page is one file with what all have in common.
       const shared = /dashboard[\\/]pages[\\/]/.test(path) ? `import ${JSON.stringify(sharedPath)}\n` : ""
-      return { contents: shared + shorten(code), loader: "js" }
+      return { contents: shared + arrows(shorten(code)), loader: "js" }
     })
   },
 }
@@ -83,9 +113,16 @@ const said = {
 }
 
 /** Exported for its test. */
-export function shorten(code) {
+export function shorten(code, components = ownComponents) {
   const edits = []
   const put = ({ start, end }, text) => edits.push({ start, end, text })
+  // By a name that esbuild shortens.
+  const own = ({ properties = [] }) => {
+    for (const { key, shorthand } of properties) {
+      if (key.type !== "Identifier" || itsOwn.has(key.name)) continue
+      put({ start: key.start, end: key.start }, shorthand ? `$${key.name}: ` : "$")
+    }
+  }
   full(parse(code, { ecmaVersion: "latest", sourceType: "module" }), (node) => {
     // `undefined`, by a name that can be shortened.
     if (node.type === "UnaryExpression" && node.operator === "void" && node.argument.value === 0)
@@ -101,6 +138,7 @@ export function shorten(code) {
       put({ start: node.left.end, end: node.end }, "")
     }
     if (node.type === "Property" && node.key.value === "aria-label") put(node.key, "[$label]")
+    if (node.type === "FunctionDeclaration" && components.has(node.id?.name) && node.params[0]) own(node.params[0])
     const name = node.type === "CallExpression" && said[code.slice(node.callee.start, node.callee.end)]
     if (name) put(node.callee, name)
     if (node.type !== "CallExpression" || node.callee.type !== "Identifier") return
@@ -114,6 +152,7 @@ export function shorten(code) {
     if (node.callee.name === "h" && first) {
       const tag = first.type === "Literal" ? first.value : undefined
       if (tags.has(tag)) put({ start: node.start, end: properties.start }, `$${tag}(`)
+      if (components.has(first.name)) own(properties)
       // Without properties a zero; a class alone is a word.
       const [only, more] = properties?.properties ?? []
       if (properties?.value === null) put(properties, "0")
@@ -128,6 +167,40 @@ export function shorten(code) {
     }
   })
   return edit(code, edits)
+}
+
+/**
+ * A module's functions as arrows, which are a fifth shorter. They come first, since functions are there before all that
+ * stands in their module. Exported for its test.
+ */
+export function arrows(code) {
+  const first = []
+  const rest = []
+  for (const node of parse(code, { ecmaVersion: "latest", sourceType: "module" }).body) {
+    const made = node.declaration ?? node
+    const isOwn = made.type === "FunctionDeclaration" && !made.generator && !hasThis(made)
+    if (!isOwn) {
+      rest.push(code.slice(node.start, node.end))
+      continue
+    }
+    const { id, params, body } = made
+    const given = params.map(({ start, end }) => code.slice(start, end)).join(", ")
+    const isDefault = node.type === "ExportDefaultDeclaration"
+    const before = node.type === "ExportNamedDeclaration" ? "export " : ""
+    first.push(
+      `${before}const ${id.name} = ${made.async ? "async " : ""}(${given}) => ${code.slice(body.start, body.end)};`,
+    )
+    if (isDefault) rest.push(`export default ${id.name};`)
+  }
+  return [...first, ...rest].join("\n")
+}
+
+function hasThis(node) {
+  let found = false
+  full(node, ({ type, name }) => {
+    found ||= type === "ThisExpression" || name === "arguments"
+  })
+  return found
 }
 
 function edit(code, edits) {

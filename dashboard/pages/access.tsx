@@ -83,10 +83,10 @@ function NewToken({ again }: { again: () => Promise<void> }) {
   const made = useSignal("")
   const make = async () => {
     const { token } = await call("POST /api/tokens", {
-      body: { name: name.value, scopes: held.value, expires: expires.value.trim() || undefined },
+      body: { name: name.current, scopes: held.current, expires: expires.current.trim() || undefined },
     })
-    made.value = token
-    name.value = ""
+    made.current = token
+    name.current = ""
     await again()
   }
   return (
@@ -99,20 +99,20 @@ function NewToken({ again }: { again: () => Promise<void> }) {
         <Check
           key={scope}
           label={`${scope}: ${meaning}`}
-          of={bound(held.value.includes(scope as Scope), (on) => {
-            held.value = on ? [...held.value, scope as Scope] : held.value.filter((one) => one !== scope)
+          of={bound(held.current.includes(scope as Scope), (on) => {
+            held.current = on ? [...held.current, scope as Scope] : held.current.filter((one) => one !== scope)
           })}
         />
       ))}
       <div class="actions">
-        <Button act={make} kind="main" disabled={name.value.trim() === "" || held.value.length === 0}>
+        <Button act={make} kind="main" disabled={name.current.trim() === "" || held.current.length === 0}>
           Make it
         </Button>
       </div>
-      {made.value && (
+      {made.current && (
         <>
           <p role="status">It is shown this once: keep it where the program finds it.</p>
-          <Code text={made.value} what="the token" />
+          <Code text={made.current} what="the token" />
         </>
       )}
     </Card>
@@ -121,7 +121,7 @@ function NewToken({ again }: { again: () => Promise<void> }) {
 
 export function AuditLog() {
   const filter = inQuery("action")
-  const action = filter.value
+  const action = filter.current
   const list = useList<AuditRow>(action, {
     load: (before) =>
       call("GET /api/audit", {

@@ -14,12 +14,12 @@ type Summary = Reply<"GET /api/approvals">["approvals"][number]
 const states = ["asked", "allowed", "denied", "expired", "used"] as const
 
 export default function Approvals() {
-  const [, id] = place.value.path
+  const [, id] = place.current.path
   return id === undefined ? <List /> : <Question key={id} id={id} />
 }
 
 function List() {
-  const state = states.find((one) => one === place.value.query.get("state"))
+  const state = states.find((one) => one === place.current.query.get("state"))
   const list = useList<Summary>(state ?? "", {
     load: async (before) => {
       const { approvals, next } = await call("GET /api/approvals", {

@@ -1,8 +1,9 @@
 // Browser: the profiles with their tabs; of one tab the live picture, and beside it what the agent reads of it, whose refs
 // light up in the picture.
-import { useEffect } from "preact/hooks"
-import { type Reply, call, send } from "../api.ts"
+import { useEffect } from "../ui/render.ts"
+import { type Reply, call } from "../api.ts"
 import type { LiveLine } from "../../src/gateway/endpoints/index.ts"
+import { readStream } from "../read-stream.ts"
 import { go, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field, bound } from "../ui/form.tsx"
@@ -14,7 +15,7 @@ type Snapshot = Reply<"GET /api/browser/snapshot">
 type Frame = Extract<LiveLine, { image: string }>
 
 export default function Browser() {
-  const [, profile, targetId] = place.value.path
+  const [, profile, targetId] = place.current.path
   if (profile === undefined || targetId === undefined) return <Profiles />
   return <Tab key={profile + targetId} profile={profile} targetId={targetId} />
 }
@@ -82,13 +83,13 @@ function ProfileCard({ profile, again }: { profile: Profile; again: () => Promis
 function Open({ profile }: { profile: string }) {
   const url = useSignal("")
   const open = async () => {
-    const { targetId } = await call("POST /api/browser/open", { body: { profile, url: url.value } })
+    const { targetId } = await call("POST /api/browser/open", { body: { profile, url: url.current } })
     go(link("browser", profile, targetId))
   }
   return (
     <div class="with-button">
-      <Field label="Address" of={bound(url.value, (value) => (url.value = value.trim()))} />
-      <Button act={open} disabled={url.value === ""} label={`Open in ${profile}`}>
+      <Field label="Address" of={bound(url.current, (value) => (url.current = value.trim()))} />
+      <Button act={open} disabled={url.current === ""} label={`Open in ${profile}`}>
         Open
       </Button>
     </div>
@@ -105,20 +106,20 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
   })
   useEffect(() => {
     const control = new AbortController()
-    problem.value = undefined
+    problem.current = undefined
     watch(profile, targetId, control.signal, (line) => showLine(line, frame, problem)).then(
-      () => (problem.value ??= new Error("The tab is closed")),
-      (error: unknown) => control.signal.aborted || (problem.value = error),
+      () => (problem.current ??= new Error("The tab is closed")),
+      (error: unknown) => control.signal.aborted || (problem.current = error),
     )
     return () => control.abort()
-  }, [profile, targetId, round.value])
+  }, [profile, targetId, round.current])
   const takeOver = async () => {
     const made = await call("POST /api/browser/takeovers", { body: { profile, targetId } })
     // Where this page is reached, the link is too.
     const { pathname, search, hash } = new URL(made.url)
     location.assign(pathname + search + hash)
   }
-  const { url, title } = frame.value ?? { url: "", title: "" }
+  const { url, title } = frame.current ?? { url: "", title: "" }
   return (
     <>
       <Head back={["browser", "All tabs"]} title={title || "No title"}>
@@ -143,11 +144,16 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
           ],
         ]}
       />
-      {problem.value !== undefined && <Failure error={problem.value} retry={() => (round.value += 1)} />}
+      {problem.current !== undefined && <Failure error={problem.current} retry={() => (round.current += 1)} />}
       <div class="live-tab">
-        <Picture frame={frame.value} snapshot={snapshot.known} lit={lit.value} light={(ref) => (lit.value = ref)} />
+        <Picture
+          frame={frame.current}
+          snapshot={snapshot.known}
+          lit={lit.current}
+          light={(ref) => (lit.current = ref)}
+        />
         {snapshot.known ? (
-          <Lines text={snapshot.known.text} lit={lit.value} light={(ref) => (lit.value = ref)} />
+          <Lines text={snapshot.known.text} lit={lit.current} light={(ref) => (lit.current = ref)} />
         ) : (
           <Pending of={snapshot} />
         )}
@@ -158,8 +164,8 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
 
 /** What may be looked at again is no problem any more. */
 export function showLine(line: LiveLine, frame: Signal<Frame | undefined>, problem: Signal<unknown>): void {
-  if ("image" in line) frame.value = line
-  problem.value = "image" in line ? undefined : new Error(line.hidden)
+  if ("image" in line) frame.current = line
+  problem.current = "image" in line ? undefined : new Error(line.hidden)
 }
 
 interface Lighting {
@@ -175,10 +181,10 @@ function Picture({
 }: { frame: Frame | undefined; snapshot: Snapshot | undefined } & Lighting) {
   const scrolled = useSignal<Frame | undefined>(undefined)
   // Boxes count from where the page was scrolled to when it was read.
-  useEffect(() => void (scrolled.value = frame), [snapshot])
+  useEffect(() => void (scrolled.current = frame), [snapshot])
   if (!frame) return <p class="dim">Waiting for a picture…</p>
   const { width, height, image, scrollX, scrollY } = frame
-  const from = scrolled.value ?? frame
+  const from = scrolled.current ?? frame
   const moved = { x: from.scrollX - scrollX, y: from.scrollY - scrollY }
   const boxes = snapshot?.url === frame.url ? snapshot.boxes : {}
   const box = boxes[lit]
@@ -240,22 +246,17 @@ function Lines({ text, lit, light }: { text: string } & Lighting) {
 }
 
 /** Resolves when the tab is closed. */
-async function watch(
+export async function watch(
   profile: string,
   targetId: string,
   signal: AbortSignal,
   take: (line: LiveLine) => void,
 ): Promise<void> {
-  const response = await send(`/api/browser/live?${new URLSearchParams({ profile, targetId })}`, { signal })
-  const decoder = new TextDecoder()
-  let rest = ""
-  for (const reader = response.body?.getReader(); reader;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    const lines = (rest + decoder.decode(value, { stream: true })).split("\n")
-    rest = lines.pop() ?? ""
+  const show = (lines: string[]) => {
     // Of frames that come at once, the newest.
     const last = lines.findLast((line) => line !== "")
     if (last !== undefined) take(JSON.parse(last) as LiveLine)
   }
+  const query = new URLSearchParams({ profile, targetId })
+  await readStream(`/api/browser/live?${query}`, { signal, end: "\n", take: show })
 }

@@ -1,7 +1,7 @@
 // The configuration as a form made from its schema: where each value comes from, what is wrong while it is typed, and what
 // saving would make of the file. What was typed survives a reload of the page.
 import { signal } from "../ui/signals.ts"
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/render.ts"
 import { type Reply, call } from "../api.ts"
 import { inQuery, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
@@ -24,13 +24,13 @@ const problem = signal("")
 const checkMs = 300
 
 function setDrafts(next: Record<string, Draft>): void {
-  drafts.value = next
-  checked.value = undefined
-  problem.value = ""
+  drafts.current = next
+  checked.current = undefined
+  problem.current = ""
   sessionStorage.setItem(storageKey, JSON.stringify(next))
 }
 
-const changesOf = () => Object.values(drafts.value).map(({ change }) => change)
+const changesOf = () => Object.values(drafts.current).map(({ change }) => change)
 
 const rawOf = ({ kind, written }: Key): string => {
   if (written === undefined) return ""
@@ -53,12 +53,12 @@ function changeOf({ key, kind }: Key, raw: string): Draft["change"] {
 }
 
 export function type(field: Key, raw: string): void {
-  const { [field.key]: _before, ...others } = drafts.value
+  const { [field.key]: _before, ...others } = drafts.current
   setDrafts(raw === rawOf(field) ? others : { ...others, [field.key]: { raw, change: changeOf(field, raw) } })
 }
 
 export function Configuration() {
-  const { query } = place.value
+  const { query } = place.current
   const section = query.get("section") ?? "messages"
   const entry = query.get("entry") ?? undefined
   const words = (query.get("text") ?? "").toLowerCase()
@@ -78,14 +78,14 @@ export function Configuration() {
     if (changesOf().length === 0) return
     const timer = setTimeout(() => void look(), checkMs)
     return () => clearTimeout(timer)
-  }, [drafts.value])
+  }, [drafts.current])
   const known = asked.known
   if (!known) return <Pending of={asked} />
   const { overview, fields } = known
   const shown = fields.filter(
     ({ key, description, written }) =>
       `${key} ${description}`.toLowerCase().includes(words) &&
-      (!onlySet || written !== undefined || key in drafts.value),
+      (!onlySet || written !== undefined || key in drafts.current),
   )
   return (
     <>
@@ -123,11 +123,11 @@ export function Configuration() {
 }
 
 export async function saveDrafts({ revision }: Checked): Promise<Reply<"POST /api/config/save">["effect"]> {
-  const saved = drafts.value
+  const saved = drafts.current
   try {
     const { effect } = await call("POST /api/config/save", { body: { changes: changesOf(), revision } })
     // What was typed meanwhile is not in the file.
-    setDrafts(Object.fromEntries(Object.entries(drafts.value).filter(([key, draft]) => draft !== saved[key])))
+    setDrafts(Object.fromEntries(Object.entries(drafts.current).filter(([key, draft]) => draft !== saved[key])))
     return effect
   } catch (error) {
     // The file may be another one by now.
@@ -137,13 +137,13 @@ export async function saveDrafts({ revision }: Checked): Promise<Reply<"POST /ap
 }
 
 async function look(): Promise<void> {
-  const asked = drafts.value
+  const asked = drafts.current
   try {
     const answer = await call("POST /api/config/check", { body: { changes: changesOf() } })
     // What was typed since will be looked at by itself.
-    if (drafts.value === asked) checked.value = answer
+    if (drafts.current === asked) checked.current = answer
   } catch (error) {
-    if (drafts.value === asked) problem.value = wordsOf(error)
+    if (drafts.current === asked) problem.current = wordsOf(error)
   }
 }
 
@@ -152,10 +152,10 @@ const coded = (text: string) => text.split("`").map((part, index) => (index % 2 
 
 function ConfigKey({ field, label }: { field: Key; label: string }) {
   const { key, kind, description, written, value, place: where, guarded, later, choices = [] } = field
-  const draft = drafts.value[key]
+  const draft = drafts.current[key]
   const raw = draft?.raw ?? rawOf(field)
   const of = bound(raw, (text) => type(field, text))
-  const issue = checked.value?.issues.find((one) => one.key === key || one.key.startsWith(`${key}[`))?.message
+  const issue = checked.current?.issues.find((one) => one.key === key || one.key.startsWith(`${key}[`))?.message
   const standard = field.default ?? (value === undefined ? "" : JSON.stringify(value))
   const source = where ? `Set in ${where.file.split("/").pop()}, line ${where.line}` : kind === "map" ? "" : "Not set"
   const hint = (
@@ -196,7 +196,7 @@ function ConfigKey({ field, label }: { field: Key; label: string }) {
       hint={hint}
       problem={issue}
       placeholder={standard}
-      {...(rows === undefined ? {} : { rows })}
+      rows={rows}
     />
   )
 }
@@ -223,7 +223,7 @@ function Entry({ field: { key, description }, label }: { field: Key; label: stri
 function Review({ again }: { again: () => Promise<void> }) {
   const count = changesOf().length
   if (count === 0) return null
-  const known = checked.value
+  const known = checked.current
   const save = async () => {
     if (!known) return
     const effect = await saveDrafts(known)
@@ -246,7 +246,7 @@ function Review({ again }: { again: () => Promise<void> }) {
           </Button>
         </div>
       </header>
-      {problem.value && <p class="wrong">{problem.value}</p>}
+      {problem.current && <p class="wrong">{problem.current}</p>}
       {known?.issues.map(({ key, message }) => (
         <p class="wrong" key={key + message}>
           <code>{key}</code> {message}

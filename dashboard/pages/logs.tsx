@@ -1,6 +1,6 @@
 // Logs: the last lines, then what comes, by level and by words such as the id of a run.
 import { useSignal } from "../ui/signals.ts"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "../ui/render.ts"
 import { type Reply, call } from "../api.ts"
 import { inQuery, place } from "../router.ts"
 import { Check, Field, Select } from "../ui/form.tsx"
@@ -16,7 +16,7 @@ const everyMs = 1_000
 const mostLines = 2_000
 
 export default function Logs() {
-  const { query } = place.value
+  const { query } = place.current
   const level = levels.find((one) => one === query.get("level"))
   const text = query.get("text") ?? ""
   const lines = useSignal<Line[] | undefined>(undefined)
@@ -30,21 +30,21 @@ export default function Logs() {
     let count = 0
     const look = async () => {
       try {
-        if (cursor === undefined || (follows.value && !document.hidden)) {
+        if (cursor === undefined || (follows.current && !document.hidden)) {
           const page = await call("GET /api/logs", { query: { level, text, after: cursor } })
           if (isOver) return
           cursor = page.cursor
           const fresh = page.lines.map((line) => ({ ...line, id: (count += 1) }))
-          if (fresh.length > 0 || lines.value === undefined)
-            lines.value = [...(count === fresh.length ? [] : (lines.value ?? [])), ...fresh].slice(-mostLines)
+          if (fresh.length > 0 || lines.current === undefined)
+            lines.current = [...(count === fresh.length ? [] : (lines.current ?? [])), ...fresh].slice(-mostLines)
         }
-        error.value = undefined
+        error.current = undefined
       } catch (thrown) {
-        error.value = thrown
+        error.current = thrown
       }
       if (!isOver) timer = setTimeout(look, everyMs)
     }
-    lines.value = undefined
+    lines.current = undefined
     void look()
     return () => {
       isOver = true
@@ -52,8 +52,8 @@ export default function Logs() {
     }
   }, [level, text])
   useEffect(() => {
-    if (follows.value) end.current?.scrollIntoView({ block: "end" })
-  }, [lines.value])
+    if (follows.current) end.current?.scrollIntoView({ block: "end" })
+  }, [lines.current])
   return (
     <>
       <div class="filters" role="search">
@@ -65,10 +65,10 @@ export default function Logs() {
         />
         <Check label="Follow" of={follows} />
       </div>
-      {error.value !== undefined && <Failure error={error.value} />}
-      {lines.value?.length === 0 && <Empty title="No such lines">Take another level, or fewer words.</Empty>}
+      {error.current !== undefined && <Failure error={error.current} />}
+      {lines.current?.length === 0 && <Empty title="No such lines">Take another level, or fewer words.</Empty>}
       <ol class="log" aria-label="Lines of the log">
-        {lines.value?.map((line) => (
+        {lines.current?.map((line) => (
           <LogLine key={line.id} line={line} />
         ))}
       </ol>

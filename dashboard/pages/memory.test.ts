@@ -9,7 +9,7 @@ interface Draft {
 interface Modules {
   saveNote(
     note: Draft & { name: string },
-    draft: { value: Draft | undefined },
+    draft: { current: Draft | undefined },
     again: () => Promise<void>,
   ): Promise<void>
 }
@@ -18,16 +18,16 @@ const browser = startBrowser()
 const { saveNote } = await loadPageModules<Modules>("pages/memory.tsx")
 
 async function save(typed: string | undefined) {
-  const draft: { value: Draft | undefined } = { value: { text: "Tea", version: "1" } }
+  const draft: { current: Draft | undefined } = { current: { text: "Tea", version: "1" } }
   const read = Promise.withResolvers<void>()
   const saved = saveNote({ name: "MEMORY.md", text: "Tea", version: "1" }, draft, () => read.promise)
-  if (typed !== undefined) draft.value = { text: typed, version: "1" }
+  if (typed !== undefined) draft.current = { text: typed, version: "1" }
   browser.asked.pop()?.answer({ version: "2" })
   await settled()
-  const meanwhile = draft.value
+  const meanwhile = draft.current
   read.resolve()
   await saved
-  return { meanwhile, after: draft.value }
+  return { meanwhile, after: draft.current }
 }
 
 test("what is typed while a note is saved stays, and goes on from what is saved", async () => {

@@ -1,5 +1,5 @@
 // Memory: the notes of an agent, to find, read and change. What is being written survives a reload of the page.
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/render.ts"
 import { call } from "../api.ts"
 import { inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
@@ -10,7 +10,7 @@ import { type Signal, useSignal } from "../ui/signals.ts"
 import { Time } from "../ui/time.tsx"
 
 export default function Memory() {
-  const { path, query } = place.value
+  const { path, query } = place.current
   const agent = query.get("agent")?.trim() || undefined
   const text = query.get("text")?.trim() ?? ""
   if (path[1] !== undefined) return <Note key={path[1]} name={path[1]} agent={agent} />
@@ -71,9 +71,9 @@ export async function saveNote(
 ): Promise<void> {
   const { version } = await call("POST /api/memory/note", { body: note })
   // What was typed meanwhile stays, and goes on from what is saved.
-  draft.value = { text: draft.value?.text ?? note.text, version }
+  draft.current = { text: draft.current?.text ?? note.text, version }
   await again()
-  if (draft.value.text === note.text) draft.value = undefined
+  if (draft.current.text === note.text) draft.current = undefined
 }
 
 function Note({ name, agent }: { name: string; agent: string | undefined }) {
@@ -82,31 +82,31 @@ function Note({ name, agent }: { name: string; agent: string | undefined }) {
   /** With the version that it was begun from. */
   const draft = useSignal<Draft | undefined>(JSON.parse(sessionStorage.getItem(kept) ?? "null") ?? undefined)
   useEffect(() => {
-    if (draft.value) sessionStorage.setItem(kept, JSON.stringify(draft.value))
+    if (draft.current) sessionStorage.setItem(kept, JSON.stringify(draft.current))
     else sessionStorage.removeItem(kept)
-  }, [draft.value])
+  }, [draft.current])
   const known = asked.known
   if (!known) return <Pending of={asked} />
-  const { text, version } = draft.value ?? known
+  const { text, version } = draft.current ?? known
   return (
     <>
       <Head back={["memory", "All notes"]} title={name}>
-        {draft.value && (
+        {draft.current && (
           <>
-            <Button act={() => (draft.value = undefined)}>Discard</Button>
+            <Button act={() => (draft.current = undefined)}>Discard</Button>
             <Button act={() => saveNote({ agent, name, text, version }, draft, asked.again)} done="Saved" kind="main">
               Save
             </Button>
           </>
         )}
       </Head>
-      {draft.value && version !== known.version && (
+      {draft.current && version !== known.version && (
         <Empty title="It has changed since you began">Copy what you want to keep, and discard.</Empty>
       )}
       <Field
         label={`Note of ${known.agentId}`}
         rows={24}
-        of={bound(text, (words) => (draft.value = { text: words, version }))}
+        of={bound(text, (words) => (draft.current = { text: words, version }))}
       />
     </>
   )

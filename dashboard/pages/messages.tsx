@@ -13,12 +13,12 @@ type Summary = Reply<"GET /api/deliveries">["items"][number]
 const states = ["new", "sending", "sent", "uncertain", "dead", "dropped"] as const
 
 export default function Messages() {
-  const [, id] = place.value.path
+  const [, id] = place.current.path
   return id === undefined ? <List /> : <Message key={id} id={Number(id)} />
 }
 
 function List() {
-  const state = states.find((one) => one === place.value.query.get("state"))
+  const state = states.find((one) => one === place.current.query.get("state"))
   const list = useList<Summary>(state ?? "", {
     load: (before) => call("GET /api/deliveries", { query: { state, before, limit: before ? 500 : 100 } }),
     topic: "delivery",

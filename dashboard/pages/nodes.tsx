@@ -17,7 +17,7 @@ export function Nodes() {
     const of = signal(name)
     const text = "Its profiles are named by it: a target node and the configuration want the new name."
     if (!(await confirm({ title: `Rename ${name}`, text, action: "Rename", field: { label: "Name", of } }))) return
-    await call("POST /api/nodes/rename", { body: { node, name: of.value } })
+    await call("POST /api/nodes/rename", { body: { node, name: of.current } })
     await again()
   }
   return (

@@ -1,9 +1,10 @@
 // People: who asks to be let in, who was, owners, groups; and, as a question, who would be heard where and why.
 import { useSignal } from "../ui/signals.ts"
 import type { ComponentChildren } from "preact"
+import { useMemo } from "../ui/render.ts"
 import { type Reply, call } from "../api.ts"
 import { inQuery, link, place, setQuery } from "../router.ts"
-import { Pending, useAsked } from "../ui/asked.tsx"
+import { Pending, createQuestion, useAsked } from "../ui/asked.tsx"
 import { Check, Field, Select, bound } from "../ui/form.tsx"
 import { Badge, Button, Card, Empty, Facts, Failure, Line, Tabs } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
@@ -23,7 +24,7 @@ const outcomes: Record<Outcome, ["heard" | "asked to pair" | "not heard", "good"
 export default function PeoplePage() {
   const people = useAsked("people", () => call("GET /api/people"), { topics: ["waiting"] })
   const known = people.known
-  const [, part = ""] = place.value.path
+  const [, part = ""] = place.current.path
   if (!known) return <Pending of={people} />
   return (
     <>
@@ -81,7 +82,7 @@ function Requests({ people: { requests }, again }: Shown) {
         const allow = async () => {
           const done = await call("POST /api/pairing/:channel/approve", {
             params,
-            body: { code, account, owner: owner.value[code] === true },
+            body: { code, account, owner: owner.current[code] === true },
           })
           toast(
             `${label} is let in${done.isOwner ? ", as an owner" : ""}${done.isAnswered ? ", and is being answered" : ""}`,
@@ -102,7 +103,7 @@ function Requests({ people: { requests }, again }: Shown) {
             />
             <Check
               label="As an owner: may do everything, and is asked for approvals"
-              of={bound(owner.value[code] === true, (value) => (owner.value = { ...owner.value, [code]: value }))}
+              of={bound(owner.current[code] === true, (value) => (owner.current = { ...owner.current, [code]: value }))}
             />
             <div class="actions">
               <Button act={deny} kind="danger" label={`Deny ${label}`} done={`${label} is not let in`}>
@@ -249,23 +250,16 @@ function Groups({ people: { groups } }: Pick<Shown, "people">) {
 const asks = ["account", "chat", "user", "username", "topic"] as const
 
 function Explain({ people: { accounts } }: Pick<Shown, "people">) {
-  const { query } = place.value
-  const answer = useSignal<Verdict | undefined>(undefined)
-  const problem = useSignal<unknown>(undefined)
+  const { query } = place.current
+  const { answer, problem, put } = useMemo(() => createQuestion<Verdict>(), [])
   const values = Object.fromEntries(asks.map((name) => [name, query.get(name) ?? ""])) as Record<
     (typeof asks)[number],
     string
   >
-  const ask = async (event: Event) => {
+  const ask = (event: Event) => {
     event.preventDefault()
     const channel = accounts.find(({ account }) => account === values.account)?.channel ?? accounts[0]?.channel ?? ""
-    try {
-      answer.value = await call("GET /api/channels/:channel/explain", { params: { channel }, query: values })
-      problem.value = undefined
-    } catch (error) {
-      answer.value = undefined
-      problem.value = error
-    }
+    void put(call("GET /api/channels/:channel/explain", { params: { channel }, query: values }))
   }
   if (accounts.length === 0) return <Empty title="There is no chat yet">svc setup connects one.</Empty>
   return (
@@ -286,8 +280,8 @@ function Explain({ people: { accounts } }: Pick<Shown, "people">) {
           </button>
         </div>
       </form>
-      {problem.value !== undefined && <Failure error={problem.value} />}
-      <div aria-live="polite">{answer.value && <Answer of={answer.value} />}</div>
+      {problem.current !== undefined && <Failure error={problem.current} />}
+      <div aria-live="polite">{answer.current && <Answer of={answer.current} />}</div>
     </>
   )
 }

@@ -1,7 +1,8 @@
 // The story of one run: how it came in and why, what it was shown, what the model said and did, what was asked and sent.
 import type { ComponentChildren } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/render.ts"
 import { type Reply, call } from "../api.ts"
+import { once } from "../once.ts"
 import { on } from "../stream.ts"
 import { go, link } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
@@ -78,10 +79,15 @@ async function runAgain(runId: string, step?: number): Promise<void> {
     action: "Run again",
   })
   if (!yes) return
-  const body = { ...(step === undefined ? {} : { step }), key: crypto.randomUUID() }
-  const next = await call("POST /api/runs/:runId/again", { params: { runId }, body })
+  const next = await repeat(runId, step)
   go(link("runs", next.runId))
 }
+
+export const repeat = (runId: string, step: number | undefined) =>
+  once(`again ${runId} ${step}`, (key) => {
+    const body = step === undefined ? { key } : { step, key }
+    return call("POST /api/runs/:runId/again", { params: { runId }, body })
+  })
 
 function RunLink({ id }: { id: string }) {
   return <a href={link("runs", id)}>{id.slice(-12)} </a>

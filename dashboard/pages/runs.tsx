@@ -15,12 +15,12 @@ const states = ["ready", "running", "done", "dead", "cancelled"] as const
 const timeOf = (text: string | undefined) => (text === undefined ? text : Date.parse(text))
 
 export default function Runs() {
-  const [, runId] = place.value.path
+  const [, runId] = place.current.path
   return runId === undefined ? <List /> : <Run key={runId} runId={runId} />
 }
 
 function List() {
-  const { query } = place.value
+  const { query } = place.current
   const wanted = Object.fromEntries(query)
   const filter = {
     state: states.find((state) => state === wanted.state),

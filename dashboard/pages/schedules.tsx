@@ -12,7 +12,7 @@ type Summary = Reply<"GET /api/schedules">["schedules"][number]
 type Again = () => Promise<void>
 
 export default function Schedules() {
-  const ended = place.value.query.get("ended") === "true" ? "true" : "false"
+  const ended = place.current.query.get("ended") === "true" ? "true" : "false"
   const asked = useAsked(ended, () => call("GET /api/schedules", { query: { ended } }), {
     topics: ["run", "delivery"],
     everyMs: 10_000,
@@ -111,10 +111,10 @@ function New({ again }: { again: Again }) {
   const time = useSignal("")
   const zone = useSignal("")
   const add = async () => {
-    const body = { text: text.value, [kind.value]: time.value, timezone: zone.value.trim() || undefined }
+    const body = { text: text.current, [kind.current]: time.current, timezone: zone.current.trim() || undefined }
     const { name } = await call("POST /api/schedules", { body })
     toast(`${name} is made`)
-    text.value = time.value = ""
+    text.current = time.current = ""
     await again()
   }
   return (
@@ -122,11 +122,11 @@ function New({ again }: { again: Again }) {
       <Field label="What the agent is told" rows={2} of={text} />
       <div class="filters">
         <Select label="When" of={kind} options={Object.entries(kinds).map(([key, [words]]) => [key, words] as const)} />
-        <Field label="Time" of={time} placeholder={kinds[kind.value as Kind][1]} />
+        <Field label="Time" of={time} placeholder={kinds[kind.current as Kind][1]} />
         <Field label="Time zone" of={zone} placeholder="Europe/Berlin" />
       </div>
       <div class="actions">
-        <Button act={add} kind="main" disabled={text.value.trim() === "" || time.value.trim() === ""}>
+        <Button act={add} kind="main" disabled={text.current.trim() === "" || time.current.trim() === ""}>
           Add
         </Button>
       </div>

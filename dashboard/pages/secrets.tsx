@@ -52,14 +52,18 @@ function New({ again }: { again: () => Promise<void> }) {
   const source = useSignal("value")
   const value = useSignal("")
   const anyField = useSignal(false)
-  const from = source.value
+  const from = source.current
   const keep = async () => {
     const field = from === "username" || from === "totp" ? from : "password"
-    const given = value.value
+    const given = value.current
     const held = from === "value" || from === "op" ? { [from]: given } : { bw: { item: given, field } as const }
-    const body = { name: name.value, origins: origins.value.split(/\s+/).filter(Boolean), anyField: anyField.value }
+    const body = {
+      name: name.current,
+      origins: origins.current.split(/\s+/).filter(Boolean),
+      anyField: anyField.current,
+    }
     await call("POST /api/secrets", { body: { ...body, ...held } })
-    name.value = value.value = ""
+    name.current = value.current = ""
     await again()
   }
   return (
@@ -83,7 +87,12 @@ function New({ again }: { again: () => Promise<void> }) {
       </p>
       <Check label="Also into fields that show what they hold" of={anyField} />
       <div class="actions">
-        <Button act={keep} done="Kept" kind="main" disabled={!(name.value && origins.value.trim() && value.value)}>
+        <Button
+          act={keep}
+          done="Kept"
+          kind="main"
+          disabled={!(name.current && origins.current.trim() && value.current)}
+        >
           Keep it
         </Button>
       </div>

@@ -15,9 +15,9 @@ type Hit = Reply<"GET /api/search">["items"][number]
 type Said = Reply<"GET /api/session/messages">["items"][number]
 
 export default function Sessions() {
-  const [, key] = place.value.path
+  const [, key] = place.current.path
   if (key !== undefined) return <Session key={key} sessionKey={key} />
-  const text = place.value.query.get("text") ?? ""
+  const text = place.current.query.get("text") ?? ""
   return (
     <>
       <div class="filters" role="search">
@@ -92,7 +92,7 @@ function Session({ sessionKey: key }: { sessionKey: string }) {
   const asked = useAsked(key, () => call("GET /api/session", { query: { key } }), { topics: ["session"] })
   const known = asked.known
   if (!known) return <Pending of={asked} />
-  const { query } = place.value
+  const { query } = place.current
   const conversation = query.get("conversation") ?? undefined
   const at = Number(query.get("at")) || undefined
   return (

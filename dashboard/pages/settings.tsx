@@ -16,7 +16,7 @@ const parts = {
 } as const
 
 export default function Settings() {
-  const [, part = ""] = place.value.path
+  const [, part = ""] = place.current.path
   const Shown = parts[part as keyof typeof parts] ?? Configuration
   return (
     <>

@@ -5,7 +5,7 @@ import { Pending, useAsked } from "../ui/asked.tsx"
 import { Badge, Code, Empty, Head } from "../ui/parts.tsx"
 
 export default function Skills() {
-  const [, agent, name] = place.value.path
+  const [, agent, name] = place.current.path
   if (agent !== undefined && name !== undefined) return <Skill key={agent + name} agent={agent} name={name} />
   return <List />
 }

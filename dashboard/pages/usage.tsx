@@ -34,7 +34,7 @@ const money = (value: number | null) => (value === null ? "unknown" : `$${value.
 const tokensOf = ({ input, output }: Sums) => (input ?? 0) + (output ?? 0)
 
 export default function UsagePage() {
-  const { query } = place.value
+  const { query } = place.current
   const by = groups.find(([name]) => name === query.get("by"))?.[0] ?? "model"
   const since = ranges.find(([name]) => name === query.get("since"))?.[0] ?? "30d"
   const asked = useAsked(

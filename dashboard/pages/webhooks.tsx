@@ -1,6 +1,7 @@
 // Webhooks: what was posted, whether it was proven, which mapping took it, what came of it; once more, or as a trial.
-import { useSignal } from "../ui/signals.ts"
-import { type Reply, call } from "../api.ts"
+import { signal, useSignal } from "../ui/signals.ts"
+import { useMemo } from "../ui/render.ts"
+import { type Api, type Reply, call } from "../api.ts"
 import { go, inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field } from "../ui/form.tsx"
@@ -12,9 +13,10 @@ import { useList } from "../ui/use-list.ts"
 
 type Summary = Reply<"GET /api/hooks">["items"][number]
 type Detail = Reply<"GET /api/hooks/:id">
+type Tried = Api["POST /api/hooks/test"]["body"]
 
 export default function Webhooks() {
-  const [, id] = place.value.path
+  const [, id] = place.current.path
   if (id === "try")
     return (
       <>
@@ -27,7 +29,7 @@ export default function Webhooks() {
 
 function List() {
   const filter = inQuery("mapping")
-  const mapping = filter.value
+  const mapping = filter.current
   const list = useList<Summary>(mapping, {
     load: (before) => call("GET /api/hooks", { query: { before, limit: before ? 500 : 100, mapping } }),
     // Senders may post by the thousand.
@@ -126,15 +128,25 @@ function Results({ runs }: { runs: Detail["runs"] }) {
   )
 }
 
+/** One after the other: of two at once, the answer to the first could stand there in the end. */
+export function createTrial() {
+  const result = signal<unknown>(undefined)
+  let line: Promise<unknown> = Promise.resolve()
+  const post = (body: Tried) => {
+    const done = line.then(async () => (result.current = await call("POST /api/hooks/test", { body })))
+    line = done.catch(() => undefined)
+    return done
+  }
+  return { result, post }
+}
+
 /** What would be made of an edited request; nothing is done until it is sent. */
 function Trial(given: Pick<Detail, "path" | "body" | "headers" | "query">) {
   const path = useSignal(given.path)
   const body = useSignal(given.body)
-  const result = useSignal<unknown>(undefined)
-  const attempt = (dryRun: boolean) => async () => {
-    const request = { path: path.value, body: body.value, headers: given.headers, query: given.query, dryRun }
-    result.value = await call("POST /api/hooks/test", { body: request })
-  }
+  const { result, post } = useMemo(createTrial, [])
+  const attempt = (dryRun: boolean) => () =>
+    post({ path: path.current, body: body.current, headers: given.headers, query: given.query, dryRun })
   return (
     <Card title="Try">
       <Field label="Path below the base" of={path} />
@@ -145,7 +157,7 @@ function Trial(given: Pick<Detail, "path" | "body" | "headers" | "query">) {
           Dry run
         </Button>
       </div>
-      {result.value !== undefined && <Json value={result.value} what="what would be done" />}
+      {result.current !== undefined && <Json value={result.current} what="what would be done" />}
     </Card>
   )
 }

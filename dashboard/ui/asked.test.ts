@@ -4,10 +4,15 @@ import { loadPageModules, settled, startBrowser } from "../../test/support/page-
 
 interface Modules {
   createAsked(ask: () => Promise<string>): { known: string | undefined; error: unknown; again(): Promise<void> }
+  createQuestion(): {
+    answer: { current: unknown }
+    problem: { current: unknown }
+    put(asked: Promise<string>): Promise<void>
+  }
 }
 
 startBrowser()
-const { createAsked } = await loadPageModules<Modules>("ui/asked.tsx")
+const { createAsked, createQuestion } = await loadPageModules<Modules>("ui/asked.tsx")
 
 function start() {
   const asks: PromiseWithResolvers<string>[] = []
@@ -46,4 +51,18 @@ test("a question that failed is no longer told of once a later one is answered, 
   asks[3]?.resolve("fourth")
   await settled()
   assert.deepEqual([asked.known, asked.error], ["fourth", undefined])
+})
+
+test("a form shows the answer to its last question, whatever comes after it", async () => {
+  const { answer, problem, put } = createQuestion()
+  const asks = Array.from({ length: 3 }, () => Promise.withResolvers<string>())
+  const puts = asks.map(({ promise }) => put(promise))
+  asks[2]?.resolve("third")
+  asks[0]?.resolve("first")
+  asks[1]?.reject(new Error("second"))
+  await Promise.all(puts)
+  assert.deepEqual([answer.current, problem.current], ["third", undefined])
+  await put(Promise.reject(new Error("fourth")))
+  assert.equal(answer.current, undefined)
+  assert.match(String(problem.current), /fourth/)
 })

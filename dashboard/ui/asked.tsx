@@ -1,6 +1,6 @@
 // One answer of the gateway, shown and asked for again when something says that it has changed.
 import { signal } from "./signals.ts"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo } from "./render.ts"
 import { isLive, on } from "../stream.ts"
 import { place } from "../router.ts"
 import { Back, Failure } from "./parts.tsx"
@@ -44,7 +44,7 @@ export function useAsked<Value>(key: string, ask: () => Promise<Value>, options:
       )
     }
     const ends = ["reset", "begun", ...(options.topics ?? [])].map((topic) => on(topic, soon))
-    const clock = setInterval(() => !document.hidden && isLive.value && soon(), options.everyMs ?? 30_000)
+    const clock = setInterval(() => !document.hidden && isLive.current && soon(), options.everyMs ?? 30_000)
     return () => {
       clearTimeout(timer)
       clearInterval(clock)
@@ -62,10 +62,10 @@ export function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
   let last = 0
   return {
     get known() {
-      return value.value
+      return value.current
     },
     get error() {
-      return error.value
+      return error.current
     },
     async again() {
       const own = (round += 1)
@@ -75,19 +75,38 @@ export function createAsked<Value>(ask: () => Promise<Value>): Asked<Value> {
         // faster than answers, nothing would be shown else.
         if (own < last) return
         last = own
-        value.value = answer
-        error.value = undefined
+        value.current = answer
+        error.current = undefined
       } catch (thrown) {
-        if (own === round) error.value = thrown
+        if (own === round) error.current = thrown
       }
     },
   }
 }
 
+/** What a form asks for: the answer to the last question, or why there is none. */
+export function createQuestion<Value>() {
+  const answer = signal<Value | undefined>(undefined)
+  const problem = signal<unknown>(undefined)
+  let round = 0
+  const put = async (asked: Promise<Value>) => {
+    const own = (round += 1)
+    const [known, error] = await asked.then(
+      (value) => [value, undefined] as const,
+      (thrown: unknown) => [undefined, thrown] as const,
+    )
+    // Of another question than the one that is shown.
+    if (own !== round) return
+    answer.current = known
+    problem.current = error
+  }
+  return { answer, problem, put }
+}
+
 /** While there is no answer: that it is on its way, or why it is not. */
 export function Pending<Value>({ of }: { of: Asked<Value> }) {
   if (of.error === undefined) return <p class="dim">Loading…</p>
-  const [page = "", one] = place.value.path
+  const [page = "", one] = place.current.path
   return (
     <>
       {one !== undefined && <Back to={page} words="Back" />}

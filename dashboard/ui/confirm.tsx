@@ -1,6 +1,6 @@
 // Asks before something that cannot be taken back, and for a word where one is needed. The browser's own dialog keeps the
 // focus, hears Escape, and gives the focus back to where it was.
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "./render.ts"
 import { Field } from "./form.tsx"
 import { type Signal, signal } from "./signals.ts"
 
@@ -14,12 +14,16 @@ interface Question {
 
 const open = signal<(Question & { answer: (yes: boolean) => void }) | undefined>(undefined)
 
+/** One at a time: what was asked before, and is not answered yet, is not wanted any more. */
 export const confirm = (question: Question): Promise<boolean> =>
-  new Promise((answer) => (open.value = { ...question, answer }))
+  new Promise((answer) => {
+    open.current?.answer(false)
+    open.current = { ...question, answer }
+  })
 
 export function Confirm() {
   const dialog = useRef<HTMLDialogElement>(null)
-  const question = open.value
+  const question = open.current
   useEffect(() => {
     if (question) dialog.current?.showModal()
   }, [question])
@@ -27,11 +31,11 @@ export function Confirm() {
   const { title, text, action, field, answer } = question
   const close = (yes: boolean) => {
     dialog.current?.close()
-    open.value = undefined
+    open.current = undefined
     answer(yes)
   }
   return (
-    <dialog ref={dialog} aria-labelledby="question" onClose={() => open.value === question && close(false)}>
+    <dialog ref={dialog} aria-labelledby="question" onClose={() => open.current === question && close(false)}>
       <h2 id="question">{title}</h2>
       <p>{text}</p>
       <form
@@ -40,7 +44,7 @@ export function Confirm() {
           close(true)
         }}
       >
-        {field && <Field {...field} />}
+        {field && <Field label={field.label} of={field.of} />}
         <div class="actions">
           <button type="button" onClick={() => close(false)}>
             Cancel

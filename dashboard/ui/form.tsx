@@ -1,19 +1,19 @@
 // Fields, with their labels.
 import type { ComponentChildren } from "preact"
-import { useEffect, useId } from "preact/hooks"
+import { useEffect, useId } from "./render.ts"
 import { useSignal } from "./signals.ts"
 
 interface FieldProps {
   label: string
   /** What it shows, and what is typed into it: a signal, or what acts like one. */
-  of: { value: string }
+  of: { current: string }
   /** Said below the field. */
   hint?: ComponentChildren
   /** What is wrong with the value. */
   problem?: string | undefined
   placeholder?: string
   type?: "text" | "search" | "password" | "number" | "datetime-local"
-  rows?: number
+  rows?: number | undefined
 }
 
 const shownMs = 100
@@ -23,24 +23,24 @@ export function Field({ label, of, hint, problem, placeholder = "", type = "text
   // A browser makes a field for dates of many parts, which takes longer than a page of rows: those are shown before.
   const isShown = useSignal(type !== "datetime-local")
   useEffect(() => {
-    const timer = setTimeout(() => (isShown.value = true), shownMs)
+    const timer = setTimeout(() => (isShown.current = true), shownMs)
     return () => clearTimeout(timer)
   }, [])
   const shared = {
-    value: of.value,
+    value: of.current,
     placeholder,
     spellcheck: false,
     autocomplete: "off",
     "aria-invalid": problem !== undefined,
     "aria-describedby": hint === undefined && problem === undefined ? undefined : id,
-    onInput: (event: Event) => (of.value = (event.target as HTMLInputElement).value),
+    onInput: (event: Event) => (of.current = (event.target as HTMLInputElement).value),
   }
   return (
     <div class={type === "datetime-local" ? "field date" : "field"}>
       <label>
         <span>{label}</span>
         {rows === undefined ? (
-          <input type={(isShown.value ? type : "text") as "text"} {...shared} />
+          <input type={(isShown.current ? type : "text") as "text"} {...shared} />
         ) : (
           <textarea rows={rows} {...shared} />
         )}
@@ -61,10 +61,10 @@ export function Select({ label, of, options, hint, problem }: SelectProps) {
       <label>
         <span>{label}</span>
         <select
-          value={of.value}
+          value={of.current}
           aria-invalid={problem !== undefined}
           aria-describedby={hint === undefined && problem === undefined ? undefined : id}
-          onChange={(event) => (of.value = event.currentTarget.value)}
+          onChange={(event) => (of.current = event.currentTarget.value)}
         >
           {options.map((option) => {
             const [key, words] = typeof option === "string" ? [option, option] : option
@@ -90,21 +90,21 @@ function Hint({ id, hint, problem }: Pick<FieldProps, "hint" | "problem"> & { id
   )
 }
 
-export function Check({ label, of }: { label: string; of: { value: boolean } }) {
+export function Check({ label, of }: { label: string; of: { current: boolean } }) {
   return (
     <label class="check">
-      <input type="checkbox" checked={of.value} onChange={(event) => (of.value = event.currentTarget.checked)} />
+      <input type="checkbox" checked={of.current} onChange={(event) => (of.current = event.currentTarget.checked)} />
       <span>{label}</span>
     </label>
   )
 }
 
 /** What a field shows that is no signal, and what is done with what is typed. */
-export const bound = <Value,>(shown: Value, set: (next: Value) => unknown): { value: Value } => ({
-  get value() {
+export const bound = <Value,>(shown: Value, set: (next: Value) => unknown): { current: Value } => ({
+  get current() {
     return shown
   },
-  set value(next) {
+  set current(next) {
     set(next)
   },
 })

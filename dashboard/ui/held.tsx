@@ -17,8 +17,16 @@ interface HeldProps<Item> {
   children: (item: Item) => ComponentChildren
 }
 
-export function Held<Item extends { name: string; id?: number | string }>(props: HeldProps<Item>) {
-  const { title, items, empty, verb, past, act, means, children } = props
+export function Held<Item extends { name: string; id?: number | string }>({
+  title,
+  items,
+  empty,
+  verb,
+  past,
+  act,
+  means,
+  children,
+}: HeldProps<Item>) {
   return (
     <section class="section">
       <h2>{title}</h2>

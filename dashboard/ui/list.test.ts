@@ -15,7 +15,7 @@ interface Page {
 interface Modules {
   startStream(): void
   createList(options: { topic?: string; touchedBy?: string; load: () => Promise<Page> }): {
-    items: { value: readonly Run[] }
+    items: { current: readonly Run[] }
     refresh(): Promise<void>
     stop(): void
   }
@@ -42,14 +42,14 @@ test("what the stream says while a page is on its way that never comes is not ol
   await settled()
   loads[1]?.reject(new Error("The gateway does not answer"))
   await settled()
-  assert.deepEqual(list.items.value, [{ id: 1, state: "running" }])
+  assert.deepEqual(list.items.current, [{ id: 1, state: "running" }])
   browser.tell("run", { id: 1, state: "done" })
   await settled()
-  assert.deepEqual(list.items.value, [{ id: 1, state: "done" }])
+  assert.deepEqual(list.items.current, [{ id: 1, state: "done" }])
   void list.refresh()
   loads[2]?.resolve({ items: [{ id: 1, state: "done" }], next: null })
   await settled()
-  assert.deepEqual(list.items.value, [{ id: 1, state: "done" }])
+  assert.deepEqual(list.items.current, [{ id: 1, state: "done" }])
   list.stop()
 })
 
@@ -71,7 +71,7 @@ test("a list that is touched while a page is on its way shows that page, and rea
   }
   loads[0]?.resolve({ items: [{ id: 1, state: "ready" }], next: null })
   await settled()
-  assert.deepEqual(list.items.value, [{ id: 1, state: "ready" }])
+  assert.deepEqual(list.items.current, [{ id: 1, state: "ready" }])
   assert.equal(loads.length, 1)
   mock.timers.tick(1_000)
   assert.equal(loads.length, 2)

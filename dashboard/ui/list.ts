@@ -51,13 +51,13 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
 
   const merge = (given: readonly Item[]) => {
     if (given.length === 0) return
-    const last = items.value.at(-1)
+    const last = items.current.at(-1)
     const oldest = last === undefined ? 0 : order(last)
     const all = [...new Map(given.map((item) => [item.id, item])).values()]
     const gone = all.filter((item) => !(options.accepts?.(item) ?? true))
     // What is older than all that is shown is on a page that is not read yet.
     const isShown = (item: Item) => typeof next !== "number" || order(item) >= oldest
-    items.value = rows.change(
+    items.current = rows.change(
       all.filter((item) => isShown(item) && !gone.includes(item)),
       gone,
     )
@@ -66,7 +66,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
   const load = async (before: number | undefined) => {
     const own = (round += 1)
     isNewest = before === undefined
-    isLoading.value = true
+    isLoading.current = true
     try {
       let page = await options.load(before)
       // A filter may find nothing in the stretch that one page looks through.
@@ -74,20 +74,20 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
         page = await options.load(page.next)
       }
       if (own !== round) return
-      const overlaps = before !== undefined || page.items.some(({ id }) => id === items.value[0]?.id)
+      const overlaps = before !== undefined || page.items.some(({ id }) => id === items.current[0]?.id)
       // What a newer page should have and has not is gone.
       const end = page.items.at(-1)
       const isOlder = (item: Item) => page.next !== null && end !== undefined && order(item) < order(end)
-      const kept = before !== undefined ? items.value : overlaps ? items.value.filter(isOlder) : []
+      const kept = before !== undefined ? items.current : overlaps ? items.current.filter(isOlder) : []
       if (!overlaps || before !== undefined || next === undefined || page.next === null) next = page.next
       if (before === undefined) rows.keep(kept)
-      items.value = rows.change(page.items)
-      error.value = undefined
+      items.current = rows.change(page.items)
+      error.current = undefined
     } catch (thrown) {
-      if (own === round) error.value = thrown
+      if (own === round) error.current = thrown
     } finally {
       if (own === round) {
-        isLoading.value = false
+        isLoading.current = false
         // Also where the page did not come: kept for the next one, they would stand in the place of what is newer by then.
         merge(waiting)
         waiting = []
@@ -101,7 +101,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
     timer ||= setTimeout(() => {
       timer = 0
       // Where rows come faster than the newest page, nothing would be shown else.
-      void (isLoading.value && isNewest ? soon : refresh)()
+      void (isLoading.current && isNewest ? soon : refresh)()
     }, touchMs)
   }
   const ends = [
@@ -109,7 +109,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
     on("begun", soon),
     on(options.touchedBy ?? "", soon),
     () => clearTimeout(timer),
-    on<Item>(options.topic ?? "", (item) => (isLoading.value ? void waiting.push(item) : merge([item]))),
+    on<Item>(options.topic ?? "", (item) => (isLoading.current ? void waiting.push(item) : merge([item]))),
   ]
   void refresh()
   return {
@@ -118,7 +118,7 @@ export function createList<Item extends Row>(options: ListOptions<Item>): LiveLi
     error,
     hasMore: () => typeof next === "number",
     more() {
-      if (!isLoading.value && typeof next === "number" && error.value === undefined) void load(next)
+      if (!isLoading.current && typeof next === "number" && error.current === undefined) void load(next)
     },
     refresh,
     stop: () => ends.forEach((end) => end()),

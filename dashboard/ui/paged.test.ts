@@ -14,7 +14,7 @@ interface Modules {
     options: { page: number; at?: number; load: (where: Where) => Promise<Message[]> },
     keepPlace: () => void,
   ): {
-    items: { value: readonly Message[] | undefined }
+    items: { current: readonly Message[] | undefined }
     get(where: "older" | "newer" | "begin"): Promise<void>
     follow(): void
     listen(to: { grows?: (entry: { key: string }) => boolean }): () => void
@@ -52,7 +52,7 @@ test("that there is something new while a page is on its way is asked for after 
   pages.follow()
   await answer(2)
   await answer(3, 4)
-  assert.deepEqual(pages.items.value, messages(1, 2, 3, 4))
+  assert.deepEqual(pages.items.current, messages(1, 2, 3, 4))
   assert.deepEqual(places(), [{}, { after: 2 }, { before: 1 }, { after: 3 }])
 })
 
@@ -66,7 +66,7 @@ test("what is to be read anew while a page is on its way is read anew after it, 
   asked[1]?.reject(new Error("The gateway does not answer"))
   await settled()
   await answer(2, 7, 8)
-  assert.deepEqual(pages.items.value, messages(7, 8))
+  assert.deepEqual(pages.items.current, messages(7, 8))
   assert.equal(asked.length, 3)
 })
 

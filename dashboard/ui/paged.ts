@@ -40,11 +40,11 @@ export function createPages<Item extends Message>({ load, page, at }: PagesOptio
   /** What the stream has said while a page was on its way. */
   const waiting: Item[] = []
   const read = async (where: "older" | "newer" | "begin") => {
-    const shown = items.value
+    const shown = items.current
     if (where === "begin" || !shown) {
       const from = shown ? undefined : at
-      items.value = await load(from === undefined ? {} : { after: from - 1 })
-      ends.older = from !== undefined || items.value.length === page
+      items.current = await load(from === undefined ? {} : { after: from - 1 })
+      ends.older = from !== undefined || items.current.length === page
       ends.newer = from !== undefined
     } else if (where === "older") {
       const more = await load({ before: shown[0]?.id ?? 0 })
@@ -52,14 +52,14 @@ export function createPages<Item extends Message>({ load, page, at }: PagesOptio
       keepPlace()
       const all = [...more, ...shown]
       ends.newer ||= all.length > mostShown
-      items.value = all.slice(0, mostShown)
+      items.current = all.slice(0, mostShown)
     } else {
       const more = await load({ after: shown.at(-1)?.id ?? 0 })
       ends.newer = more.length === page
       if (more.length > 0) {
         if (!ends.isAtEnd) keepPlace()
         ends.older ||= shown.length + more.length > mostShown
-        items.value = [...shown, ...more].slice(-mostShown)
+        items.current = [...shown, ...more].slice(-mostShown)
       }
     }
   }
@@ -88,15 +88,15 @@ export function createPages<Item extends Message>({ load, page, at }: PagesOptio
     if (!ends.newer) void get("newer")
   }
   const take = (item: Item) => {
-    if (isBusy || !items.value) return void waiting.push(item)
-    const isKnown = items.value.some(({ id }) => id === item.id)
+    if (isBusy || !items.current) return void waiting.push(item)
+    const isKnown = items.current.some(({ id }) => id === item.id)
     if (!isKnown && (ends.newer || item.isDeleted)) return
-    const others = items.value.filter(({ id }) => id !== item.id)
+    const others = items.current.filter(({ id }) => id !== item.id)
     const all = item.isDeleted ? others : [...others, item].sort((a, b) => a.id - b.id)
     if (!ends.isAtEnd) keepPlace()
     // Whoever reads further up keeps what they read.
-    items.value = ends.isAtEnd ? all.slice(-mostShown) : all
-    ends.older ||= all.length > items.value.length
+    items.current = ends.isAtEnd ? all.slice(-mostShown) : all
+    ends.older ||= all.length > items.current.length
   }
   /** Follows the stream until what it returns is called. */
   const listen = ({ grows, topic, accepts }: Listening<Item>) => {
@@ -104,8 +104,8 @@ export function createPages<Item extends Message>({ load, page, at }: PagesOptio
       grows && on<{ key: string }>("session", (entry) => grows(entry) && follow()),
       topic && on<Item>(topic, (item) => accepts?.(item) && take(item)),
       on("begun", follow),
-      on("reset", () => (ends.isAtEnd || !items.value ? void get("begin") : follow())),
-      on("ready", () => !items.value && void get("begin")),
+      on("reset", () => (ends.isAtEnd || !items.current ? void get("begin") : follow())),
+      on("ready", () => !items.current && void get("begin")),
     ]
     return () => stops.forEach((stop) => stop && stop())
   }

@@ -51,20 +51,20 @@ interface ButtonProps {
 export function Button({ children, act, icon, kind = "plain", disabled = false, label, sure, done }: ButtonProps) {
   const busy = useSignal(false)
   const run = async () => {
-    if (busy.value) return
+    if (busy.current) return
     if (sure && !(await confirm({ title: sure[0], text: sure[1], action: String(children) }))) return
-    busy.value = true
+    busy.current = true
     try {
       await act()
       if (done) toast(done)
     } catch (error) {
       toast(wordsOf(error), "bad")
     } finally {
-      busy.value = false
+      busy.current = false
     }
   }
   return (
-    <button type="button" class={kind} onClick={run} disabled={disabled} aria-busy={busy.value} aria-label={label}>
+    <button type="button" class={kind} onClick={run} disabled={disabled} aria-busy={busy.current} aria-label={label}>
       {icon && <Icon name={icon} />}
       {children}
     </button>

@@ -1,7 +1,7 @@
 // Rows of one height, of which only those near the window are in the document: a hundred thousand scroll like ten.
 import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "./render.ts"
 import { place } from "../router.ts"
 import { Empty, Failure } from "./parts.tsx"
 import type { LiveList, Row } from "./list.ts"
@@ -25,8 +25,8 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
     if (!drawn.has(item)) drawn.set(item, children(item))
     return drawn.get(item)
   }
-  const items = list.items.value
-  const isLoading = list.isLoading.value
+  const items = list.items.current
+  const isLoading = list.isLoading.current
   useEffect(() => {
     const main = document.getElementById("main") as HTMLElement
     const look = () => {
@@ -35,8 +35,8 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
       const above = main.getBoundingClientRect().top - box.current.getBoundingClientRect().top
       const from = Math.max(0, Math.floor(above / height) - overscan)
       const to = Math.ceil((above + main.clientHeight) / height) + overscan
-      if (from !== range.value.from || to !== range.value.to) range.value = { from, to }
-      if (to >= list.items.value.length) list.more()
+      if (from !== range.current.from || to !== range.current.to) range.current = { from, to }
+      if (to >= list.items.current.length) list.more()
     }
     main.addEventListener("scroll", look, { passive: true })
     const sizes = new ResizeObserver(look)
@@ -48,12 +48,13 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
     }
     // Also when nothing has come: a newer question may have overtaken the one for older rows.
   }, [list, items.length, isLoading])
-  const problem = list.error.value !== undefined && <Failure error={list.error.value} retry={list.refresh} />
+  const problem = list.error.current !== undefined && <Failure error={list.error.current} retry={list.refresh} />
   if (items.length === 0) {
-    const [title, text] = place.value.query.size === 0 ? empty : ["Nothing matches", "Empty a field above to see more."]
+    const [title, text] =
+      place.current.query.size === 0 ? empty : ["Nothing matches", "Empty a field above to see more."]
     return problem || (isLoading ? <p class="dim">Loading…</p> : <Empty title={title}>{text}</Empty>)
   }
-  const { from, to } = range.value
+  const { from, to } = range.current
   const total = list.hasMore() ? -1 : items.length
   const rows = (
     <div
@@ -85,7 +86,7 @@ export function Rows<Item extends Row>({ list, label, height = 60, empty, childr
 export function fixedList<Item extends Row>(items: readonly Item[]): LiveList<Item> {
   const nothing = () => undefined
   return {
-    items: { value: items },
+    items: { current: items },
     isLoading: {},
     error: {},
     hasMore: nothing,

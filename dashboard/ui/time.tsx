@@ -5,7 +5,7 @@ import { signal } from "./signals.ts"
 export const clockOffset = signal(0)
 const tick = signal(Date.now())
 setInterval(() => {
-  if (!document.hidden) tick.value = Date.now()
+  if (!document.hidden) tick.current = Date.now()
 }, 5_000)
 
 /** Formatted by hand, all of it: the first use of a formatter of the browser takes longer than all else of a first view. */
@@ -22,7 +22,7 @@ const spans: [unit: string, ms: number][] = [
 ]
 
 function relative(at: number): string {
-  const away = at - (tick.value + clockOffset.value)
+  const away = at - (tick.current + clockOffset.current)
   const size = Math.abs(away)
   const [unit, ms] = spans.find(([, length]) => size >= length) ?? ["s", 1_000]
   const words = `${Math.floor(size / ms)} ${unit}`

@@ -13,16 +13,16 @@ let count = 0
 
 export function toast(text: string, tone: Toast["tone"] = "good"): void {
   const id = (count += 1)
-  toasts.value = [...toasts.value.slice(-3), { id, text, tone }]
+  toasts.current = [...toasts.current.slice(-3), { id, text, tone }]
   if (tone === "good") setTimeout(() => close(id), 4_000)
 }
 
-const close = (id: number) => (toasts.value = toasts.value.filter((one) => one.id !== id))
+const close = (id: number) => (toasts.current = toasts.current.filter((one) => one.id !== id))
 
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map(({ id, text, tone }) => (
+      {toasts.current.map(({ id, text, tone }) => (
         <div key={id} class={`toast ${tone}`}>
           <span>{text}</span>
           <button type="button" aria-label="Close" onClick={() => close(id)}>

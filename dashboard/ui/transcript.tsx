@@ -1,7 +1,7 @@
 // Messages of a conversation, oldest first, of which a few hundred are in the document: older and newer ones come when
 // they are scrolled to, those far away go, and what is being read stays where it is.
 import type { ComponentChildren } from "preact"
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "./render.ts"
 import { type Listening, type Message, type PagesOptions, createPages } from "./paged.ts"
 
 interface TranscriptProps<Item extends Message> extends PagesOptions<Item>, Listening<Item> {
@@ -37,7 +37,7 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
   }
   const look = () => {
     const element = box.current
-    if (!element || !items.value) return
+    if (!element || !items.current) return
     const below = element.scrollHeight - element.scrollTop - element.clientHeight
     ends.isAtEnd = below < 40 && !ends.newer
     if (ends.older && element.scrollTop < nearPx) void get("older")
@@ -83,8 +83,8 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
       // Pictures come after their messages.
       onLoadCapture={stay}
     >
-      {items.value?.length === 0 && props.empty}
-      {items.value?.map((item) => (
+      {items.current?.length === 0 && props.empty}
+      {items.current?.map((item) => (
         <article key={item.id} id={`m${item.id}`} class={item.id === at ? "wanted" : undefined}>
           {draw(item)}
         </article>

@@ -15,7 +15,7 @@ export default function Chat() {
   const known = asked.known
   if (!known) return <Pending of={asked} />
   const [agent = "main"] = known.agents
-  const name = place.value.path[1] ?? "main"
+  const name = place.current.path[1] ?? "main"
   const key = name.includes(":") ? name : `agent:${agent}:${name === "main" ? name : `web:${name}`}`
   return (
     <div class="chat">

@@ -1,66 +1,39 @@
 // Where words are written: kept while they are, with completion of commands and files beside them.
 import { useSignal } from "../../ui/signals.ts"
-import { useEffect, useRef } from "preact/hooks"
-import { type Reply, send } from "../../api.ts"
+import { useEffect, useRef } from "../../ui/render.ts"
+import type { Reply } from "../../api.ts"
 import { Icon } from "../../ui/icons.tsx"
-import { Button, wordsOf } from "../../ui/parts.tsx"
-import { toast } from "../../ui/toast.tsx"
-import { type Saying, say, store, stored } from "./unsent.ts"
+import { Button } from "../../ui/parts.tsx"
+import type { Write, Writing, Written } from "./writing.ts"
 
 type Known = Reply<"GET /api/chat">
 
-export interface Written extends Pick<Saying, "text" | "files"> {
-  /** The message that it answers. */
-  to?: { ref: string; text: string } | undefined
-}
-
-/** Changes what is written. */
-export type Write = (change: Partial<Written>) => void
-
-const nothing: Written = { text: "", files: [], to: undefined }
 const hasKeys = () => matchMedia("(pointer: fine)").matches
 
-/** What is written in this conversation, as the browser keeps it until it is sent. */
-export function useWritten(chat: string) {
-  const key = `svc-chat-text:${chat}`
-  const written = useSignal(stored(key, nothing))
-  const write: Write = (change) => {
-    written.value = { ...written.value, ...change }
-    store(key, written.value)
-  }
-  return { written, write }
-}
-
-interface ComposerProps extends ReturnType<typeof useWritten> {
-  chat: string
+interface ComposerProps extends Writing {
   known: Known
   stop: (() => unknown) | undefined
 }
 
-export function Composer({ chat, known, written, write, stop }: ComposerProps) {
+export function Composer({ known, written, coming, write, add, submit, stop }: ComposerProps) {
   /** Which completion; below 0: none is wanted. */
   const chosen = useSignal(0)
   const box = useRef<HTMLTextAreaElement>(null)
-  const { text, files, to } = written.value
+  const { text, to } = written.current
   const offers = completionsOf(text, known.commands)
-  const offer = offers[chosen.value]
+  const offer = offers[chosen.current]
   const complete = (words: string) => {
     write({ text: words })
-    chosen.value = 0
+    chosen.current = 0
   }
   useEffect(() => {
     if (to || hasKeys()) box.current?.focus()
   }, [to])
-  const submit = () => {
-    if (text.trim() === "" && files.length === 0) return
-    void say({ id: crypto.randomUUID(), chat, text, files, ...(to && { replyTo: to.ref }) })
-    write(nothing)
-  }
   /** Whether it was for something here. A thumb has a button to send, and needs the key for new lines. */
   const press = (key: string, isShifted: boolean): boolean => {
     if (offer && (key === "ArrowDown" || key === "ArrowUp"))
-      chosen.value = (chosen.value + (key === "ArrowDown" ? 1 : offers.length - 1)) % offers.length
-    else if (offer && key === "Escape") chosen.value = -1
+      chosen.current = (chosen.current + (key === "ArrowDown" ? 1 : offers.length - 1)) % offers.length
+    else if (offer && key === "Escape") chosen.current = -1
     else if (offer && (key === "Tab" || (key === "Enter" && offer.words.trim() !== text.trim()))) complete(offer.words)
     else if (key === "Enter" && !isShifted && hasKeys()) submit()
     else return false
@@ -71,22 +44,22 @@ export function Composer({ chat, known, written, write, stop }: ComposerProps) {
     event.preventDefault()
     event.stopPropagation()
   }
-  const add = (event: Event, list: FileList | null | undefined) => {
+  const take = (event: Event, list: FileList | null | undefined) => {
     if (!list?.length) return
     handle(event)
-    void upload([...list], known.maxFileBytes, (file) => write({ files: [...written.value.files, file] }))
+    void add([...list], known.maxFileBytes)
   }
   return (
     <form
       class="composer"
       onSubmit={(event) => handle(event, (submit(), true))}
       onDragOver={handle}
-      onDrop={(event) => add(event, event.dataTransfer?.files)}
+      onDrop={(event) => take(event, event.dataTransfer?.files)}
     >
       {offer && <Completions offers={offers} chosen={offer} complete={complete} />}
-      <Attached {...written.value} write={write} />
+      <Attached {...written.current} coming={coming.current} write={write} />
       <div>
-        <Picker add={add} />
+        <Picker add={take} />
         <textarea
           ref={box}
           rows={1}
@@ -95,10 +68,10 @@ export function Composer({ chat, known, written, write, stop }: ComposerProps) {
           placeholder="Write to the agent"
           aria-autocomplete="list"
           aria-controls={offer && "completions"}
-          aria-activedescendant={offer && `completion${chosen.value}`}
+          aria-activedescendant={offer && `completion${chosen.current}`}
           onInput={(event) => complete(event.currentTarget.value)}
           onKeyDown={(event) => !event.isComposing && handle(event, press(event.key, event.shiftKey))}
-          onPaste={(event) => add(event, event.clipboardData?.files)}
+          onPaste={(event) => take(event, event.clipboardData?.files)}
         />
         {stop && <Button act={stop} icon="stop" kind="danger" label="Stop" children={null} />}
         <button type="submit" class="main" aria-label="Send">
@@ -118,7 +91,7 @@ function Picker({ add }: { add: (event: Event, list: FileList | null) => void })
   )
 }
 
-function Attached({ files, to, write }: Written & { write: Write }) {
+function Attached({ files, to, coming, write }: Written & { coming: readonly File[]; write: Write }) {
   const chip = (key: string, words: string, remove: () => void) => (
     <p key={key} class="chip">
       <span class="cut">{words}</span>
@@ -129,27 +102,24 @@ function Attached({ files, to, write }: Written & { write: Write }) {
     <>
       {to && chip("", `To: ${to.text}`, () => write({ to: undefined }))}
       {files.map(({ id, name }) => chip(id, name, () => write({ files: files.filter((each) => each.id !== id) })))}
+      {coming.map(({ name }, index) => (
+        <p key={index} class="chip dim" aria-busy="true">
+          <span class="cut">{name}…</span>
+        </p>
+      ))}
     </>
   )
 }
 
-async function upload(list: readonly File[], most: number, done: (file: Written["files"][number]) => void) {
-  for (const file of list) {
-    try {
-      if (file.size > most) throw new Error(`${file.name} is larger than ${Math.floor(most / 1_048_576)} MB`)
-      const headers = { "content-type": file.type || "application/octet-stream" }
-      const answer = await send("/api/chat/files", { method: "POST", body: file, headers })
-      done({ id: ((await answer.json()) as { id: string }).id, name: file.name })
-    } catch (error) {
-      toast(wordsOf(error), "bad")
-    }
-  }
-}
-
 type Offer = Known["commands"][number]
 
-function Completions(props: { offers: readonly Offer[]; chosen: Offer; complete: (words: string) => void }) {
-  const { offers, chosen, complete } = props
+interface CompletionsProps {
+  offers: readonly Offer[]
+  chosen: Offer
+  complete: (words: string) => void
+}
+
+function Completions({ offers, chosen, complete }: CompletionsProps) {
   return (
     <ul role="listbox" id="completions" aria-label="Commands">
       {offers.map((offer, index) => (

@@ -12,7 +12,7 @@ interface Draft {
 }
 interface Modules {
   startStream(): void
-  createLive(chat: string): { drafts: { value: readonly Draft[] }; reload(): void; listen(): () => void }
+  createLive(chat: string): { drafts: { current: readonly Draft[] }; reload(): void; listen(): () => void }
 }
 
 const browser = startBrowser()
@@ -36,7 +36,7 @@ async function begin() {
     browser.tell("draft", entry)
     await settled()
   }
-  return { live, end, answer, tell, texts: () => live.drafts.value.map(({ text }) => text) }
+  return { live, end, answer, tell, texts: () => live.drafts.current.map(({ text }) => text) }
 }
 
 test("an answer that ends while the conversation is read is over, though what was read does not know it", async ({
@@ -47,9 +47,9 @@ test("an answer that ends while the conversation is read is over, though what wa
   live.reload()
   await tell({ ...draft(0, ""), isOver: true })
   await answer(draft(0, "It is"))
-  assert.deepEqual(live.drafts.value, [{ ...draft(0, "It is"), isOver: true }])
+  assert.deepEqual(live.drafts.current, [{ ...draft(0, "It is"), isOver: true }])
   mock.timers.tick(3_000)
-  assert.deepEqual(live.drafts.value, [])
+  assert.deepEqual(live.drafts.current, [])
   end()
 })
 

@@ -1,6 +1,6 @@
 // What a conversation shows beside its messages: answers while they are written, turns that run, sends that failed.
 import { signal } from "../../ui/signals.ts"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo } from "../../ui/render.ts"
 import { type Reply, call } from "../../api.ts"
 import { on } from "../../stream.ts"
 import { wordsOf } from "../../ui/parts.tsx"
@@ -36,8 +36,8 @@ export function createLive(chat: string) {
     try {
       const answer = await call("GET /api/chat/messages", { query: { chat, limit: pageSize, ...where } })
       if (isWhole) {
-        drafts.value = answer.drafts
-        failed.value = answer.unsent
+        drafts.current = answer.drafts
+        failed.current = answer.unsent
         since.forEach(show)
       }
       for (const { ref } of answer.items) forget(ref)
@@ -55,24 +55,25 @@ export function createLive(chat: string) {
   }
   const show = (draft: Draft) => {
     const { runId, at } = draft
-    const before = drafts.value.find((each) => each.runId === runId)
-    const others = drafts.value.filter((each) => each !== before)
+    const before = drafts.current.find((each) => each.runId === runId)
+    const others = drafts.current.filter((each) => each !== before)
     const known = before?.stream === draft.stream ? before.text : ""
     if (draft.isOver) {
-      if (before) drafts.value = [...others, { ...before, isOver: true }]
+      if (before) drafts.current = [...others, { ...before, isOver: true }]
       setTimeout(() => drop(runId), overMs)
-    } else if (at <= known.length) drafts.value = [...others, { ...draft, text: known.slice(0, at) + draft.text }]
+    } else if (at <= known.length) drafts.current = [...others, { ...draft, text: known.slice(0, at) + draft.text }]
     // What is on its way may have what is missing.
     else if (loading === 0) reload()
   }
-  const drop = (runId: string) => (drafts.value = drafts.value.filter((each) => each.runId !== runId || !each.isOver))
+  const drop = (runId: string) =>
+    (drafts.current = drafts.current.filter((each) => each.runId !== runId || !each.isOver))
   const listen = () => {
     const ends = [
       on("draft", takeDraft),
       // What was written meanwhile is told to nobody twice.
       on("ready", reload),
       on<{ chatId: string; state: string }>("delivery", ({ chatId, state }) => {
-        if (chatId === chat && (failed.value.length > 0 || /dead|uncertain/.test(state))) reload()
+        if (chatId === chat && (failed.current.length > 0 || /dead|uncertain/.test(state))) reload()
       }),
     ]
     return () => ends.forEach((end) => end())
@@ -81,7 +82,7 @@ export function createLive(chat: string) {
   const accepts = ({ chat: of, ref, side, runId, text }: Message) => {
     if (of !== chat) return false
     forget(ref)
-    if (side === "out") heard.value = text.slice(0, 600)
+    if (side === "out") heard.current = text.slice(0, 600)
     drop(runId ?? "")
     return true
   }

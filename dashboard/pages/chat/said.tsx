@@ -1,19 +1,18 @@
 // One message of a conversation; and what is none yet: one that is on its way, one that did not arrive.
 import { call } from "../../api.ts"
+import { once } from "../../once.ts"
 import { link } from "../../router.ts"
 import { download } from "../../ui/download.ts"
 import { Markdown } from "../../ui/markdown.tsx"
 import { Badge, Button, Copy, More } from "../../ui/parts.tsx"
 import { Picture } from "../../ui/picture.tsx"
 import { Time } from "../../ui/time.tsx"
-import type { Write } from "./composer.tsx"
 import type { History, Message } from "./live.ts"
 import { type Saying, forget, say } from "./unsent.ts"
+import type { Write } from "./writing.ts"
 
 export function Said({ message, write }: { message: Message; write: Write }) {
-  const { id, chat, ref, side, text, thinking, files, buttons, reaction, replyTo, createdAt, editedAt, runId } = message
-  const press = (row: number, column: number) => () =>
-    call("POST /api/chat/clicks", { body: { id: crypto.randomUUID(), chat, message: ref, row, column } })
+  const { id, ref, side, text, thinking, files, buttons, reaction, replyTo, createdAt, editedAt, runId } = message
   return (
     <div class={side}>
       <header>
@@ -47,7 +46,11 @@ export function Said({ message, write }: { message: Message; write: Write }) {
       {buttons.map((row, at) => (
         <div key={at} class="buttons">
           {row.map(({ text: label, style }, column) => (
-            <Button key={column} act={press(at, column)} kind={style === "danger" ? style : style ? "main" : "plain"}>
+            <Button
+              key={column}
+              act={() => press(message, at, column)}
+              kind={style === "danger" ? style : style ? "main" : "plain"}
+            >
               {label}
             </Button>
           ))}
@@ -56,6 +59,11 @@ export function Said({ message, write }: { message: Message; write: Write }) {
     </div>
   )
 }
+
+export const press = ({ chat, ref: message }: Message, row: number, column: number) =>
+  once(`press ${message} ${row} ${column}`, (id) =>
+    call("POST /api/chat/clicks", { body: { id, chat, message, row, column } }),
+  )
 
 /** One that is on its way. */
 export function Waiting({ item, write }: { item: Saying; write: Write }) {

@@ -1,18 +1,20 @@
 // One conversation: its messages, what is being written, what is on its way, and the place to write.
+import { useMemo } from "../../ui/render.ts"
 import { type Reply, call } from "../../api.ts"
 import { Markdown } from "../../ui/markdown.tsx"
 import { Empty } from "../../ui/parts.tsx"
 import { Transcript } from "../../ui/transcript.tsx"
-import { Composer, useWritten } from "./composer.tsx"
+import { Composer } from "./composer.tsx"
 import { type Message, pageSize, useLive } from "./live.ts"
 import { Failed, Said, Waiting } from "./said.tsx"
 import { unsent } from "./unsent.ts"
+import { writingOf } from "./writing.ts"
 
 export function Talk({ chat, known }: { chat: string; known: Reply<"GET /api/chat"> }) {
   const live = useLive(chat)
-  const writing = useWritten(chat)
-  const open = live.drafts.value.filter(({ isOver }) => !isOver)
-  const mine = Object.values(unsent.value).filter((each) => each.chat === chat)
+  const writing = useMemo(() => writingOf(chat), [])
+  const open = live.drafts.current.filter(({ isOver }) => !isOver)
+  const mine = Object.values(unsent.current).filter((each) => each.chat === chat)
   const stop = () =>
     Promise.allSettled(open.map(({ runId }) => call("POST /api/runs/:runId/stop", { params: { runId } })))
   return (
@@ -36,10 +38,10 @@ export function Talk({ chat, known }: { chat: string; known: Reply<"GET /api/cha
             {mine.map((item) => (
               <Waiting key={item.id} item={item} write={writing.write} />
             ))}
-            {live.failed.value.map((item) => (
+            {live.failed.current.map((item) => (
               <Failed key={item.delivery} item={item} done={live.reload} />
             ))}
-            {live.drafts.value.map(({ runId, text, thinking }) => (
+            {live.drafts.current.map(({ runId, text, thinking }) => (
               <article key={runId} class="out" aria-busy="true">
                 {thinking && <p class="dim words">{thinking}</p>}
                 <Markdown text={text} />
@@ -52,9 +54,9 @@ export function Talk({ chat, known }: { chat: string; known: Reply<"GET /api/cha
         {(message) => <Said message={message} write={writing.write} />}
       </Transcript>
       <p class="heard" role="status">
-        {live.heard.value}
+        {live.heard.current}
       </p>
-      <Composer chat={chat} known={known} {...writing} stop={open.length > 0 ? stop : undefined} />
+      <Composer known={known} {...writing} stop={open.length > 0 ? stop : undefined} />
     </section>
   )
 }

@@ -6,7 +6,7 @@ interface Modules {
   startStream(): void
   say(item: { id: string; chat: string; text: string; files: [] }): Promise<void>
   forget(id: string): void
-  unsent: { value: Record<string, { problem?: string }> }
+  unsent: { current: Record<string, { problem?: string }> }
 }
 
 const browser = startBrowser()
@@ -41,10 +41,10 @@ test("what is written in a conversation arrives in its order, also after a cut",
   await settled()
   const again = posted()
   assert.deepEqual(ids(again), ["b"])
-  assert.equal(unsent.value["b"]?.problem, undefined)
+  assert.equal(unsent.current["b"]?.problem, undefined)
   again[0]?.fail()
   await settled()
-  assert.match(unsent.value["b"]?.problem ?? "", /does not answer/)
+  assert.match(unsent.current["b"]?.problem ?? "", /does not answer/)
   const last = posted()
   assert.deepEqual(ids(last), ["d"])
   last[0]?.answer({})

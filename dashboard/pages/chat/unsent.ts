@@ -35,10 +35,10 @@ export const unsent = signal<Readonly<Record<string, Saying>>>(stored(storageKey
 
 /** With what other tabs of this browser have written meanwhile. */
 function keep(all: Readonly<Record<string, Saying>>): void {
-  unsent.value = all
+  unsent.current = all
   store(storageKey, all)
 }
-const known = () => ({ ...stored<typeof unsent.value>(storageKey, {}), ...unsent.value })
+const known = () => ({ ...stored<typeof unsent.current>(storageKey, {}), ...unsent.current })
 
 const put = (item: Saying) => keep({ ...known(), [item.id]: item })
 
@@ -63,11 +63,11 @@ export function say({ problem: _problem, ...item }: Saying): Promise<void> {
 
 async function post(item: Saying, signal: AbortSignal): Promise<void> {
   // It was sent again by then, stands in the conversation, or was taken back.
-  if (signal.aborted || !(item.id in unsent.value)) return
+  if (signal.aborted || !(item.id in unsent.current)) return
   try {
     await call("POST /api/chat/messages", { body: item, signal })
   } catch (error) {
-    if (!signal.aborted && item.id in unsent.value) put({ ...item, problem: wordsOf(error) })
+    if (!signal.aborted && item.id in unsent.current) put({ ...item, problem: wordsOf(error) })
   }
 }
 
@@ -76,7 +76,7 @@ function again(): void {
   control.abort()
   control = new AbortController()
   lines = new Map()
-  Object.values(unsent.value).forEach((item) => void say(item))
+  Object.values(unsent.current).forEach((item) => void say(item))
 }
 on("ready", again)
 on("reset", again)
