@@ -1,6 +1,6 @@
 // The page: a link's code becomes a session -> who is signed in -> the layout with the page of the address.
 import { signal } from "./ui/signals.ts"
-import { render } from "./ui/render.ts"
+import { render } from "preact"
 import { CallError, call, forgetEarly } from "./api.ts"
 import { fetchFirst } from "./pages.ts"
 import { Layout } from "./layout.tsx"

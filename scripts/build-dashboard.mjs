@@ -30,15 +30,19 @@ const shortProperties = {
 const elements = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" }
 
 /**
- * Names of properties that are of this page alone: neither HTML, the browser nor the gateway's answers know them (a test
- * holds them apart), so that they are shortened.
+ * Names of properties that are of this page alone, and of Preact within: neither HTML, the browser nor the gateway's
+ * answers know them (a test holds them apart), so that they are shortened.
  */
 export const ownNames =
-  "above accepts act aside both cleanup current deps depth follow grows inner isAtEnd isBusy isGone isLayout isLoading isSvg known light listeners means past props sources sure tail topics touchedBy verb what".split(
+  "accepts act aside both current follow grows isAtEnd isBusy isLoading known light means past sure tail topics touchedBy verb what".split(
     " ",
   )
 
-const shortNames = new RegExp(`^(?:\\$\\w+|${ownNames.join("|")})$`)
+/** What Preact looks for in components that are classes. */
+const steps =
+  "(?:component(?:Will(?:Mount|Unmount|Update|ReceiveProps)|Did(?:Mount|Update|Catch))|getDerivedStateFrom(?:Props|Error)|getSnapshotBeforeUpdate|shouldComponentUpdate|getChildContext|debounceRendering)"
+
+const shortNames = new RegExp(`^(?:__\\w|\\$\\w+|${steps}|${ownNames.join("|")})$`)
 
 const sharedPath = join(root, "dashboard/ui/shared.ts")
 
@@ -73,7 +77,7 @@ export function closedComponents(codes) {
   return closed.difference(open)
 }
 
-/** What `createElement` knows of the properties of a component. */
+/** What Preact itself knows of the properties of a component. */
 const itsOwn = new Set(["children", "key", "ref"])
 
 /** What stands in the page a hundred times and more, in fewer letters; dashboard/ui/jsx.ts has the other half. */

@@ -1,6 +1,6 @@
 // Browser: the profiles with their tabs; of one tab the live picture, and beside it what the agent reads of it, whose refs
 // light up in the picture.
-import { useEffect } from "../ui/render.ts"
+import { useEffect } from "preact/hooks"
 import { type Reply, call } from "../api.ts"
 import type { LiveLine } from "../../src/gateway/endpoints/index.ts"
 import { readStream } from "../read-stream.ts"

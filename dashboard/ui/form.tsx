@@ -1,6 +1,6 @@
 // Fields, with their labels.
 import type { ComponentChildren } from "preact"
-import { useEffect, useId } from "./render.ts"
+import { useEffect, useId } from "preact/hooks"
 import { useSignal } from "./signals.ts"
 
 interface FieldProps {

@@ -1,8 +1,8 @@
 // What the build puts into every file for its elements (scripts/build-dashboard.mjs): shorter in the bundle than the
 // automatic form. A class alone comes as a word, no properties as a zero, and tags that are used often are functions.
-import { type Component, createElement } from "./render.ts"
+import { type ComponentType, createElement } from "preact"
 
-export { Fragment } from "./render.ts"
+export { Fragment } from "preact"
 
 /** `undefined`, by a name that can be shortened. */
 export let $undefined: undefined
@@ -16,14 +16,18 @@ export const $clear = clearTimeout
 export const $later = setTimeout
 export const $encode = encodeURIComponent
 
-type Properties = Record<string, unknown> | string | 0
+type Properties = object | string | 0
 
-export const h = (type: Component | string, properties: Properties, ...children: unknown[]) =>
-  createElement(type, typeof properties === "string" ? { class: properties } : properties || {}, ...children)
+export const h = (type: ComponentType | string, properties: Properties, ...children: never[]) =>
+  createElement(
+    type as ComponentType,
+    typeof properties === "string" ? { class: properties } : properties || null,
+    ...children,
+  )
 
 const element =
   (tag: string) =>
-  (properties: Properties, ...children: unknown[]) =>
+  (properties: Properties, ...children: never[]) =>
     h(tag, properties, ...children)
 
 export const $a = element("a")

@@ -1,7 +1,7 @@
 // Messages of a conversation, oldest first, of which a few hundred are in the document: older and newer ones come when
 // they are scrolled to, those far away go, and what is being read stays where it is.
 import type { ComponentChildren } from "preact"
-import { useEffect, useLayoutEffect, useMemo, useRef } from "./render.ts"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { type Listening, type Message, type PagesOptions, createPages } from "./paged.ts"
 
 interface TranscriptProps<Item extends Message> extends PagesOptions<Item>, Listening<Item> {

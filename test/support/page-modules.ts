@@ -16,16 +16,8 @@ export interface TestBrowser {
 export async function loadPageModules<Exports>(...files: string[]): Promise<Exports> {
   const resolveDir = join(import.meta.dirname, "../../dashboard")
   const contents = files.map((file) => `export * from ${JSON.stringify(`./${file}`)}`).join("\n")
-  const jsx = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" } as const
-  const built = await build({
-    stdin: { contents, resolveDir },
-    bundle: true,
-    format: "esm",
-    write: false,
-    ...jsx,
-    inject: ["ui/jsx.ts"],
-    absWorkingDir: resolveDir,
-  })
+  const jsx = { jsx: "automatic", jsxImportSource: "preact" } as const
+  const built = await build({ stdin: { contents, resolveDir }, bundle: true, format: "esm", write: false, ...jsx })
   const path = join(temporaryFolder(), "page.mjs")
   writeFileSync(path, built.outputFiles[0]?.text ?? "")
   return (await import(path)) as Exports
