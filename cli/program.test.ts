@@ -90,7 +90,7 @@ test("the bundle holds nothing but this program, commander and what the import r
     /^src\/budget\/(amounts|cap-words|contract)\.ts$/,
     /^src\/gateway\/access\/contract\.ts$/,
     /^src\/hooks\/cli/,
-    /^src\/kernel\/(durable-file|errors|home|log-format|process-alive|shell-word|terminal-text|trim|unless-missing)\.ts$/,
+    /^src\/kernel\/(abort|durable-file|errors|home|log-format|process-alive|shell-word|terminal-text|trim|unless-missing)\.ts$/,
     /^src\/sessions\/archive\/render\.ts$/,
     /^src\/store\/run-delivery\.ts$/,
     /^node_modules\/commander\//,
