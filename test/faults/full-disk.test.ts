@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, rmdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
-import { fillDisk } from "../support/full-disk.ts"
+import { fillDiskAndLog } from "../support/full-disk.ts"
 import { spawnGateway } from "../support/gateway.ts"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
@@ -54,7 +54,7 @@ test(
       assert.equal((await wake(`before-${n}`)).status, 200)
       accepted.push(`event before-${n}`)
     }
-    fillDisk(world.stateFolder)
+    fillDiskAndLog(world.stateFolder)
     const seen = await world.until(
       "the full disk is seen before anything was refused",
       async () => (await status(world)).problems.find(({ part }) => part === "disk"),
@@ -100,7 +100,7 @@ test(
     world.say("first")
     await world.reply("did first")
     await world.settle()
-    fillDisk(world.stateFolder)
+    fillDiskAndLog(world.stateFolder)
     await world.until("the store notices", async () => {
       const answer = await world.hook("wake", { text: "filler ".repeat(500), mode: "next-heartbeat" })
       return answer.status === 503 ? true : undefined
@@ -152,13 +152,13 @@ test(
       held = Promise.withResolvers()
       const sent = world.say(`hold ${round}`)
       await world.model.waitForRequest((request) => lastPrompt(request).endsWith(`hold ${round}`))
-      fillDisk(world.stateFolder)
+      fillDiskAndLog(world.stateFolder)
       // The reserve is given up for what runs, and then that is used up as well.
       await world.until("the store notices", async () => {
         const answer = await world.hook("wake", { text: "filler ".repeat(500), mode: "next-heartbeat" })
         return answer.status === 503 ? true : undefined
       })
-      fillDisk(world.stateFolder)
+      fillDiskAndLog(world.stateFolder)
       held.resolve()
       const status = await world.until("the end of the turn is kept", async () => {
         const now = await world.gateway.call<StoreStatus>("GET", "/api/status")
@@ -191,7 +191,7 @@ test(
     assert.equal((await wake("kept")).status, 200)
     await world.gateway.kill("SIGKILL")
     rmSync(join(world.stateFolder, "reserve"))
-    fillDisk(world.stateFolder)
+    fillDiskAndLog(world.stateFolder)
     const second = await spawnGateway(context, { stateFolder: world.stateFolder, port: world.port })
     assert.equal(await second.ended, 1)
     assert.match(second.output(), /no space left/i)

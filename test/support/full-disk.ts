@@ -6,9 +6,14 @@ import { framesOfLog, placeOfFrame } from "./log-frames.ts"
 
 const blockBytes = 4_096
 
-/** Leaves not one block, and none of those that the store's log has in store. Returns the way to end it. */
-export function fillDisk(folder: string): () => void {
+/** Also takes the blocks that the store's log has in store, which nobody may write meanwhile. Returns the way to end it. */
+export function fillDiskAndLog(folder: string): () => void {
   emptyRoomOfLog(join(folder, "svc.db"))
+  return fillDisk(folder)
+}
+
+/** Leaves not one block. Returns the way to end it. */
+export function fillDisk(folder: string): () => void {
   const filler = join(folder, "filler")
   const file = openSync(filler, "a")
   try {
@@ -19,7 +24,7 @@ export function fillDisk(folder: string): () => void {
   return () => rmSync(filler)
 }
 
-/** What stands there is needed by nobody, and is read as zeros from here on. Nobody may write meanwhile. */
+/** What stands there is needed by nobody, and is read as zeros from here on. */
 function emptyRoomOfLog(database: string): void {
   const size = statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (size === 0) return
