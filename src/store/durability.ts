@@ -83,9 +83,11 @@ export function createDurability(options: DurabilityOptions): Durability {
   const force = async (file: number): Promise<void> => {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        if (suspect.has(file)) await rewritten(file)
+        // Where something is damaged another thread may be writing indexes anew.
+        const isSound = options.isSound?.() !== false
+        if (isSound && suspect.has(file)) await rewritten(file)
         await sync(file)
-        suspect.delete(file)
+        if (isSound) suspect.delete(file)
         if (problem) options.log.info("store is forced to the disk again")
         problem = undefined
         return
