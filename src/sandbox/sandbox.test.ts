@@ -279,6 +279,8 @@ test("asks before a command with a network while a file may still be made, thoug
   })
   await begun.promise
   assert.equal(own.workspaces.hasForeign(asker), true)
+  // Agents without a workspace of their own work in the same folder.
+  assert.equal(own.workspaces.hasForeign({ ...asker, agentId: "other" }), true)
   making.resolve()
   await made
   assert.equal(own.workspaces.hasForeign(asker), true)
