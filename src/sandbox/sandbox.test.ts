@@ -16,7 +16,7 @@ import {
 } from "node:fs"
 import { createServer } from "node:http"
 import { type AddressInfo, createServer as createSocketServer } from "node:net"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import type { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
 import { after, before, describe, test } from "node:test"
@@ -162,6 +162,21 @@ describe("the workspace", { skip }, () => {
     }
     await assert.rejects(bench.use("edit", { path: "notes/a.txt", old: "four", new: "" }), { code: "not-found" })
     await assert.rejects(bench.use("write", { path: "/usr/lib/x", content: "" }), { code: "forbidden" })
+  })
+
+  test("leaves what is no UTF-8 as it is when something beside it is changed", async () => {
+    const file = join(bench.workspace, "work", "old.csv")
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, Buffer.from("caf\u00e9;12\nna\u00efve;\u00b5\n", "latin1"))
+    await bench.use("edit", { path: "old.csv", old: ";12", new: ";13 \u20ac" })
+    assert.deepEqual(
+      readFileSync(file),
+      Buffer.concat([
+        Buffer.from("caf\u00e9", "latin1"),
+        Buffer.from(";13 \u20ac"),
+        Buffer.from("\nna\u00efve;\u00b5\n", "latin1"),
+      ]),
+    )
   })
 
   test("follows no link out of the sandbox, neither for a read nor for what is sent", async () => {
