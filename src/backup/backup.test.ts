@@ -366,6 +366,21 @@ test("what killed restores and killed backups have left is removed by the next, 
   assert.deepEqual(readdirSync(parent).toSorted(), ["state", "state.restoring-alive", "state2.restoring-other"])
 })
 
+test("what a backup has left that was killed while it was read back is removed by the next", async (context) => {
+  const place = await stateFolderWith(context)
+  const backups = join(place.stateFolder, "backups")
+  const left: string[] = []
+  const { archive } = await place.create({
+    progress(step) {
+      if (step === "checking the database") left.push(...readdirSync(backups).filter((name) => name.startsWith(".")))
+    },
+  })
+  assert.ok(left.length > 0)
+  for (const name of left) writeFileSync(join(backups, name), "as it was at that moment")
+  const next = await place.create()
+  assert.deepEqual(readdirSync(backups).toSorted(), [basename(archive), basename(next.archive)].toSorted())
+})
+
 test("a folder that cannot be one is refused with the reason", async (context) => {
   const place = await stateFolderWith(context, { file: "no folder" })
   const file = join(place.stateFolder, "file")
