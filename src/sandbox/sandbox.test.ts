@@ -164,6 +164,16 @@ describe("the workspace", { skip }, () => {
     await assert.rejects(bench.use("write", { path: "/usr/lib/x", content: "" }), { code: "forbidden" })
   })
 
+  test("is there although a skill in it is a link that leads nowhere", async () => {
+    const own = startSandboxBench()
+    const skills = join(own.workspace, "skills")
+    mkdirSync(join(skills, "kept"), { recursive: true })
+    writeFileSync(join(skills, "kept", "run.sh"), "echo run")
+    symlinkSync("moved-away", join(skills, "gone"))
+    assert.equal(textOf(await own.use("exec", { command: "ls /skills; sh /skills/kept/run.sh" })), "kept\nrun")
+    await own.sandbox.stop()
+  })
+
   test("leaves what is no UTF-8 as it is when something beside it is changed", async () => {
     const file = join(bench.workspace, "work", "old.csv")
     mkdirSync(dirname(file), { recursive: true })

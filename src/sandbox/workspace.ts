@@ -1,7 +1,7 @@
 // The folder that an agent's commands work in, /work: one of the agent for those who may command it, one of its own for the
 // session of anybody else, gone with that session. Neither holds HEARTBEAT.md or skills: what a command writes never
 // becomes an instruction. Skills are there to be read.
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { AppError, writeDurableFile } from "../kernel/index.ts"
 import { type Mount, skillsFolder, workFolder } from "./contract.ts"
@@ -94,7 +94,10 @@ export class Workspaces {
     if (!asker.trusted) return [own]
     const folder = join(workspace(asker.agentId), "skills")
     const allowed = skills(asker.agentId)
-    const there = existsSync(folder) ? readdirSync(folder).filter((name) => skillName.test(name)) : []
+    const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+    // A box does not begin with a mount that leads nowhere.
+    const isThere = (name: string) => skillName.test(name) && isFolder(join(folder, name))
+    const there = isFolder(folder) ? readdirSync(folder).filter(isThere) : []
     const names = there.filter((name) => allowed?.includes(name) ?? true)
     return [own, ...names.map((name) => ({ source: join(folder, name), target: `${skillsFolder}/${name}` }))]
   }
