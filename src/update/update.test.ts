@@ -120,6 +120,21 @@ test("the way back has both versions in their places until the database is back"
   assert.equal(inbox(), 1)
 })
 
+test("where the version before does not start again either, both reasons are told, and where the data are", async () => {
+  const { parts, inbox } = atTheSwitch(async (target) => copyFileSync(databaseOf(parts), target))
+  parts.runner.start = async (version) => {
+    if (version === "2.0.0") takeIn(parts)
+    throw new Error(`${version} finds no room`)
+  }
+  parts.canUse = () => false
+  await assert.rejects(switchOver(parts, "2.0.0"), {
+    code: "update-failed",
+    message: /2\.0\.0 finds no room; and svc 1\.0\.0 does not start again: 1\.0\.0 finds no room/,
+    hint: /svc 1\.0\.0 is in place again, and does not run, .*1 things .* are only in .*svc\.db\.tried-update-/,
+  })
+  assert.equal(inbox(), 1)
+})
+
 for (const [what, program, expected] of [
   ["cannot use what the new one has made", "process.exit(1)", { kind: "set-aside", inbox: 1 }],
   ["can use it", "process.stdout.write('{\"migrations\":[]}')", { kind: "kept", inbox: 2 }],

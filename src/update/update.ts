@@ -124,21 +124,30 @@ export async function switchOver(parts: UpdateParts, to: string): Promise<void> 
     trouble = error
   }
   progress(`${to} did not become ready: going back to ${from}`)
-  const back = await goBack(parts)
-  throw new AppError("update-failed", `Step 5, the switch, did not pass: ${describeError(trouble)}`, {
+  const why = `Step 5, the switch, did not pass: ${describeError(trouble)}`
+  const back = await goBack(parts, `${why}; and `)
+  throw new AppError("update-failed", why, {
     cause: trouble,
     hint: describeBack(back, `svc ${from} is in place again and ready`),
   })
 }
 
-/** Throws when even the old version does not start, with both reasons. */
-async function goBack(parts: UpdateParts): Promise<DatabaseBack> {
+/** Throws when even the old version does not start, with both reasons, and what became of the database all the same. */
+async function goBack(parts: UpdateParts, why = ""): Promise<DatabaseBack> {
   const { place, runner, stateFolder } = parts
   await runner.stop()
   const back = putBack(parts, Date.now())
   rmSync(workFolder(stateFolder), { recursive: true, force: true })
   // Of the version that is back, which is not the one that runs this when an update was cut off.
-  await runner.start(readVersion(place.package))
+  const version = readVersion(place.package)
+  try {
+    await runner.start(version)
+  } catch (error) {
+    throw new AppError("update-failed", `${why}svc ${version} does not start again: ${describeError(error)}`, {
+      cause: error,
+      hint: describeBack(back, `svc ${version} is in place again, and does not run`),
+    })
+  }
   return back
 }
 
