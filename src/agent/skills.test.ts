@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import pino from "pino"
@@ -57,6 +57,20 @@ describe("skills", () => {
       { name: "folded", description: "How to fold a long line", text: "Fold." },
       { name: "orders", description: "How to look up an order: by number", text: "Ask first." },
     ])
+  })
+
+  test("are left out where their file cannot be opened, and none are there where the folder is none", () => {
+    const workspace = temporaryFolder()
+    writeFileSync(join(workspace, "skills"), "")
+    assert.deepEqual(readSkills(workspace), [])
+    rmSync(join(workspace, "skills"))
+    addSkill(workspace, "own", "from inside")
+    mkdirSync(join(workspace, "skills", "circle"))
+    symlinkSync("SKILL.md", join(workspace, "skills", "circle", "SKILL.md"))
+    assert.deepEqual(
+      readSkills(workspace).map((skill) => skill.name),
+      ["own"],
+    )
   })
 
   test("are not read where a link leads out of the workspace", () => {

@@ -63,7 +63,8 @@ function listFolders(folder: string): string[] {
       .map((entry) => entry.name)
       .sort()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
+    // None was made, or something else has the name.
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return []
     throw error
   }
 }

@@ -22,6 +22,7 @@ import { systemIds } from "../kernel/index.ts"
 import { acquireStateLock, tryFileLock } from "../store/index.ts"
 import { packed, quiet, restore, stateFolderWith } from "./backup.fixture.ts"
 import { blockBytes } from "./archive/header.ts"
+import { collectFiles } from "./collect.ts"
 import { describeRestore } from "./describe.ts"
 import { archiveName, findArchives, originOf, resolveArchive } from "./folder.ts"
 import { listBackups } from "./list.ts"
@@ -366,6 +367,21 @@ test("what killed restores and killed backups have left is removed by the next, 
   assert.deepEqual(readdirSync(parent).toSorted(), ["state", "state.restoring-alive", "state2.restoring-other"])
 })
 
+test("what a backup has left that was killed while it was read back is removed by the next", async (context) => {
+  const place = await stateFolderWith(context)
+  const backups = join(place.stateFolder, "backups")
+  const left: string[] = []
+  const { archive } = await place.create({
+    progress(step) {
+      if (step === "checking the database") left.push(...readdirSync(backups).filter((name) => name.startsWith(".")))
+    },
+  })
+  assert.ok(left.length > 0)
+  for (const name of left) writeFileSync(join(backups, name), "as it was at that moment")
+  const next = await place.create()
+  assert.deepEqual(readdirSync(backups).toSorted(), [basename(archive), basename(next.archive)].toSorted())
+})
+
 test("a folder that cannot be one is refused with the reason", async (context) => {
   const place = await stateFolderWith(context, { file: "no folder" })
   const file = join(place.stateFolder, "file")
@@ -397,6 +413,26 @@ test("a file that changes all the time is named, and nothing is left", async (co
   const outcome = await place.create({ progress }).catch((error: unknown) => error)
   if (outcome instanceof Error) assert.match(outcome.message, /diary\.txt changes while it is backed up/)
   assert.ok(readdirSync(join(place.stateFolder, "backups")).every((name) => !name.includes("partial")))
+})
+
+test("a folder that goes away while the folders are looked through holds nothing, and the others are in", async (context) => {
+  const { stateFolder } = await stateFolderWith(context, { "workspace/a/1.txt": "1", "workspace/b/2.txt": "2" })
+  let met = -readdirSync(stateFolder).length
+  const { files } = collectFiles({
+    stateFolder,
+    configPath: join(stateFolder, "svc.json"),
+    variables: { SVC_STATE_DIR: stateFolder },
+    // Asked for at each entry; behind those of the top the first is that of `a`, which was listed with `b`.
+    get backupFolder() {
+      met += 1
+      if (met === 1) rmSync(join(stateFolder, "workspace", "b"), { recursive: true })
+      return ""
+    },
+  })
+  assert.deepEqual(
+    files.map(({ path }) => path).filter((path) => path.startsWith("state/workspace")),
+    ["state/workspace/a/1.txt"],
+  )
 })
 
 test("what is put in the place of a file that was listed is neither followed nor waited for", async (context) => {

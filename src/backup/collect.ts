@@ -1,6 +1,6 @@
 // What of a state folder goes into a backup: everything but what is made anew, what cannot be copied while it is used, and
 // the database, which is copied in its own way. New kinds of files are in by themselves.
-import { lstatSync, readdirSync, realpathSync } from "node:fs"
+import { type Dirent, lstatSync, readdirSync, realpathSync } from "node:fs"
 import { join, relative, resolve, sep } from "node:path"
 import { type Variables, loadConfigFile } from "../config/index.ts"
 import { AppError } from "../kernel/index.ts"
@@ -55,7 +55,7 @@ interface Place {
 
 function walk({ folder, real, path }: Place, options: { backupFolder: string }, found: Collected): void {
   const isTop = path === stateRoot
-  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const entry of entriesOf(folder).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const file = join(folder, entry.name)
     if (file === options.backupFolder || isTemporary(entry.name)) continue
     if (isTop && (excluded.has(entry.name) || databaseOrLock.test(entry.name))) continue
@@ -67,6 +67,16 @@ function walk({ folder, real, path }: Place, options: { backupFolder: string }, 
     if (entry.isDirectory()) walk({ folder: file, ...inside }, options, found)
     else if (entry.isFile()) add(found, { file, ...inside })
     else found.leftOut.push(`${file}: ${entry.isSymbolicLink() ? "a link; links are not followed" : "not a file"}`)
+  }
+}
+
+/** None of one that is gone by now, as those of a command or of a session that is over may be. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
+    throw error
   }
 }
 

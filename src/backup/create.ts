@@ -57,7 +57,8 @@ export async function createBackup(options: CreateOptions): Promise<CreateReport
     const file = join(folder, archiveName(origin, database.createdAt, scheduled !== undefined))
     await packUnchanged(options, { database, copy, partial, file })
     await rm(copy)
-    const facts = await readBack(file, options)
+    // By a name of ours, as large as the database is: a killed one leaves it to the next, too.
+    const facts = await readBack(file, options, `${partial}.read-back.db`)
     const removed = scheduled ? await removeOldBackups(folder, origin, scheduled.keep) : []
     return { ...facts, removed }
   } finally {
@@ -75,9 +76,9 @@ function checkStateFolder(stateFolder: string): void {
 }
 
 /** What does not stand the test is no backup, and must not be taken for the newest one. */
-async function readBack(file: string, options: CreateOptions): Promise<BackupFacts> {
+async function readBack(file: string, options: CreateOptions, copy: string): Promise<BackupFacts> {
   try {
-    return await verifyBackup(file, options)
+    return await verifyBackup(file, options, copy)
   } catch (error) {
     await rm(file, { force: true })
     if (!(error instanceof AppError) || error.code !== "backup-damaged") throw error

@@ -8,7 +8,7 @@ const hour = 3_600_000
 
 interface Setup {
   everyMs?: number
-  newest?: number
+  newest?: number | (() => number)
   create?: () => Promise<MadeBackup>
 }
 
@@ -20,7 +20,7 @@ function scheduleWith(context: TestContext, { everyMs = 24 * hour, newest, creat
   const background = createBackground(silentLog)
   const schedule = createBackupSchedule({
     everyMs: () => everyMs,
-    newest: async () => newest,
+    newest: async () => (typeof newest === "function" ? newest() : newest),
     async create() {
       made.push(time.now)
       return (await create?.()) ?? { archive: "/a", bytes: 1, createdAt: time.now }
@@ -90,6 +90,21 @@ test("a failure is told, tried again after a quarter of an hour, and forgotten w
   await pass(hour / 8)
   assert.equal(made.length, 2)
   assert.deepEqual([schedule.state()?.failure, schedule.state()?.last?.archive], [null, "/b"])
+})
+
+test("a folder that cannot be looked into is told once in a quarter of an hour, and looked into again", async (context) => {
+  let looks = 0
+  const newest = () => {
+    looks += 1
+    if (looks < 3) throw new Error("no permission")
+    return 1_000 * hour
+  }
+  const { made, pass, idle, schedule } = scheduleWith(context, { newest })
+  await idle()
+  for (let count = 0; count < 4; count += 1) await pass(hour / 16)
+  assert.deepEqual([looks, schedule.state()?.failure?.error], [2, "no permission"])
+  await pass(hour / 4)
+  assert.deepEqual([looks, made.length, schedule.state()?.failure], [3, 0, null])
 })
 
 test("0 switches it off", async (context) => {

@@ -58,6 +58,8 @@ class Schedule implements BackupSchedule {
   #failure: ScheduleState["failure"] = null
   /** Of the last try, on the clock that does not jump. */
   #triedAt: number | undefined
+  /** When the folder could not be looked into, on the same clock; undefined once it could. */
+  #blindAt: number | undefined
 
   constructor(options: ScheduleOptions) {
     this.#options = options
@@ -126,11 +128,25 @@ class Schedule implements BackupSchedule {
       const wait = this.#failure ? Math.min(everyMs, retryMs) : everyMs
       return clock.monotonic() - this.#triedAt >= wait
     }
-    const newest = await this.#options.newest()
+    if (this.#blindAt !== undefined && clock.monotonic() - this.#blindAt < Math.min(everyMs, retryMs)) return false
+    const newest = await this.#findNewest()
     if (newest === undefined) return true
     this.#last ??= { createdAt: newest }
     const age = clock.now() - newest
     // One from the future was made before the clock was put back: it says nothing about how old it is.
     return age < 0 || age >= everyMs
+  }
+
+  async #findNewest(): Promise<number | undefined> {
+    const { newest, clock } = this.#options
+    try {
+      const found = await newest()
+      if (this.#blindAt !== undefined) this.#failure = null
+      this.#blindAt = undefined
+      return found
+    } catch (error) {
+      this.#blindAt = clock.monotonic()
+      throw error
+    }
   }
 }

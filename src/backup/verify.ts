@@ -26,9 +26,12 @@ export interface ReadOptions {
   signal?: AbortSignal
 }
 
-/** Throws `backup-damaged` or `backup-newer`; answers what the backup holds. */
-export async function verifyBackup(archive: string, options: ReadOptions): Promise<BackupFacts> {
-  const copy = join(await roomFor(archive), `.svc-verify-${randomBytes(6).toString("hex")}.partial.db`)
+/**
+ * Throws `backup-damaged` or `backup-newer`; answers what the backup holds. `at` is where the database is unpacked to, for whoever
+ * removes it should this be killed.
+ */
+export async function verifyBackup(archive: string, options: ReadOptions, at?: string): Promise<BackupFacts> {
+  const copy = at ?? join(await roomFor(archive), `.svc-verify-${randomBytes(6).toString("hex")}.partial.db`)
   try {
     const manifest = await unpack(archive, options, async (path) => (path === databaseMember ? copy : undefined))
     options.progress("checking the database")

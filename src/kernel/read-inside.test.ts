@@ -43,6 +43,12 @@ test("refuses what leads out, what is no file and what is too large, and waits f
   for (const name of names) assert.equal(readInside(root, name, 3).kind, "refused", name)
 })
 
+test("refuses what cannot be opened, so that one such file does not end what reads others too", () => {
+  const { root } = place()
+  symlinkSync("circle", join(root, "circle"))
+  assert.deepEqual(readInside(root, "circle", 3), { kind: "refused", reason: "is a link that leads in a circle" })
+})
+
 test("never reads what a name is made to lead to while it is opened", async () => {
   const { folder, root } = place()
   // Another thread exchanges the file for a link and back, as fast as it can.

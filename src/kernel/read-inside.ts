@@ -18,11 +18,11 @@ export interface FileInside {
   version: string
 }
 
-/** The file of this name below `root`, which is refused when a link leads out to it, and over the limit. */
+/** The file of this name below `root`, which is refused when a link leads out to it, over the limit, and when it cannot be opened. */
 export function readInside(root: string, name: string, maxBytes: number): InsideFile {
   const path = join(root, name)
-  const descriptor = openOrNothing(path)
-  if (descriptor === undefined) return { kind: "none" }
+  const descriptor = openOrWhyNot(path)
+  if (typeof descriptor !== "number") return descriptor
   try {
     const info = fstatSync(descriptor)
     if (!info.isFile()) return refused("is not a file")
@@ -42,17 +42,26 @@ export function readInside(root: string, name: string, maxBytes: number): Inside
   }
 }
 
-function refused(reason: string): InsideFile {
+function refused(reason: string): Exclude<InsideFile, FileInside> {
   return { kind: "refused", reason }
 }
 
+const unusable: Readonly<Record<string, string>> = {
+  EACCES: "is not readable for this user",
+  EPERM: "is not readable for this user",
+  ELOOP: "is a link that leads in a circle",
+  ENXIO: "is not a file",
+}
+
 /** Never waits: a pipe under the name would hold everything up until somebody wrote into it. */
-function openOrNothing(path: string): number | undefined {
+function openOrWhyNot(path: string): number | Exclude<InsideFile, FileInside> {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined
+    const { code = "" } = error as NodeJS.ErrnoException
+    if (code === "ENOENT" || code === "ENOTDIR") return { kind: "none" }
+    const reason = unusable[code]
+    if (reason !== undefined) return refused(reason)
     throw error
   }
 }

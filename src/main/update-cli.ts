@@ -11,7 +11,7 @@ import { AppError, makeFolder, systemClock, systemIds } from "../kernel/index.ts
 import { canUse, migrate, migrations, readableFrom, tryFileLock } from "../store/index.ts"
 import { openSqlite } from "../store/sqlite.ts"
 import { type UpdateCommandIo, type UpdateWords, registerUpdateCommands as register } from "../update/cli.ts"
-import { type UpdateParts, findPlace } from "../update/index.ts"
+import { type UpdateParts, findPlace, isBetweenDatabases } from "../update/index.ts"
 import { findRunner } from "./update-runner.ts"
 import { version } from "./version.ts"
 
@@ -35,7 +35,8 @@ async function prepare(words: UpdateWords, io: UpdateProgramIo): Promise<UpdateP
   }
   const { stateFolder, configPath, home } = readEnvironment(variables)
   const place = findPlace({ program: programFile, packagedAs: variables["SVC_PACKAGED_AS"] })
-  if (!statSync(join(stateFolder, "svc.db"), { throwIfNoEntry: false })) {
+  // A way back that was cut off may have left only the database of the version before.
+  if (!statSync(join(stateFolder, "svc.db"), { throwIfNoEntry: false }) && !isBetweenDatabases(stateFolder)) {
     throw new AppError("not-found", `${stateFolder} holds no gateway's data`, {
       hint: "name the state folder: --state-dir <dir>; without one there is nothing to be careful about: npm install --global svc-gateway@latest",
     })

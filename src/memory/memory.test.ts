@@ -146,6 +146,16 @@ describe("notes", () => {
     assert.equal((await memory.list("main")).length, 0)
   })
 
+  test("none is saved that would be too large to be read again", async (context) => {
+    const { memory } = await world(context)
+    const text = "\u00e4".repeat(600_000)
+    await assert.rejects(memory.save("main", { name: "notes/long", text, version: null }), {
+      code: "payload-too-large",
+    })
+    const { version } = await memory.save("main", { name: "notes/long", text: text.slice(0, 500_000), version: null })
+    assert.equal(memory.read("main", "notes/long").version, version)
+  })
+
   test("writers wait for each other; a save of an older version is refused", async (context) => {
     const { memory, file } = await world(context)
     const words = Array.from({ length: 12 }, (_, n) => `- word ${n}`)

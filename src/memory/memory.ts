@@ -7,7 +7,7 @@ import { type Store, isStorageFailure } from "../store/index.ts"
 import type { MemoryConfig } from "./config.ts"
 import type { Note, NoteEntry, NoteHit, NoteSummary, WrittenNote } from "./contract.ts"
 import { readEntry } from "./entry.ts"
-import { type NoteFile, listNotes, nameThere, readNote, writeNote } from "./files.ts"
+import { type NoteFile, listNotes, maxNoteBytes, nameThere, readNote, writeNote } from "./files.ts"
 import { noteName } from "./names.ts"
 import { changeNote, sectionsOf } from "./sections.ts"
 import { findSections, forgetNote, headingsOf, indexNote, indexedVersions } from "./store.ts"
@@ -129,15 +129,20 @@ export function createMemory(options: MemoryOptions): Memory {
           const hint = version === null ? "Read it first" : "Read it again, then save"
           throw new AppError("conflict", `${before.name} is another by now`, { hint })
         }
+        // Beyond that it would neither be listed nor found, nor read again to be made shorter.
+        holdBytes(before.name, text, maxNoteBytes)
         return await put(agentId, before.name, text, before)
       }),
   }
 }
 
 function holdSize({ config }: MemoryOptions, name: string, text: string): void {
-  const { maxFileKb } = config()
-  if (Buffer.byteLength(text) <= maxFileKb * 1024) return
-  throw new AppError("payload-too-large", `${name} would be larger than ${maxFileKb} KB`, {
+  holdBytes(name, text, config().maxFileKb * 1024)
+}
+
+function holdBytes(name: string, text: string, most: number): void {
+  if (Buffer.byteLength(text) <= most) return
+  throw new AppError("payload-too-large", `${name} would be larger than ${most / 1024} KB`, {
     hint: "Replace a section by something shorter, or use another note",
   })
 }

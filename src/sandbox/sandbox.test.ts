@@ -16,7 +16,7 @@ import {
 } from "node:fs"
 import { createServer } from "node:http"
 import { type AddressInfo, createServer as createSocketServer } from "node:net"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import type { Readable } from "node:stream"
 import { text } from "node:stream/consumers"
 import { after, before, describe, test } from "node:test"
@@ -164,6 +164,31 @@ describe("the workspace", { skip }, () => {
     await assert.rejects(bench.use("write", { path: "/usr/lib/x", content: "" }), { code: "forbidden" })
   })
 
+  test("is there although a skill in it is a link that leads nowhere", async () => {
+    const own = startSandboxBench()
+    const skills = join(own.workspace, "skills")
+    mkdirSync(join(skills, "kept"), { recursive: true })
+    writeFileSync(join(skills, "kept", "run.sh"), "echo run")
+    symlinkSync("moved-away", join(skills, "gone"))
+    assert.equal(textOf(await own.use("exec", { command: "ls /skills; sh /skills/kept/run.sh" })), "kept\nrun")
+    await own.sandbox.stop()
+  })
+
+  test("leaves what is no UTF-8 as it is when something beside it is changed", async () => {
+    const file = join(bench.workspace, "work", "old.csv")
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, Buffer.from("caf\u00e9;12\nna\u00efve;\u00b5\n", "latin1"))
+    await bench.use("edit", { path: "old.csv", old: ";12", new: ";13 \u20ac" })
+    assert.deepEqual(
+      readFileSync(file),
+      Buffer.concat([
+        Buffer.from("caf\u00e9", "latin1"),
+        Buffer.from(";13 \u20ac"),
+        Buffer.from("\nna\u00efve;\u00b5\n", "latin1"),
+      ]),
+    )
+  })
+
   test("follows no link out of the sandbox, neither for a read nor for what is sent", async () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, "private"), "private words")
@@ -279,6 +304,8 @@ test("asks before a command with a network while a file may still be made, thoug
   })
   await begun.promise
   assert.equal(own.workspaces.hasForeign(asker), true)
+  // Agents without a workspace of their own work in the same folder.
+  assert.equal(own.workspaces.hasForeign({ ...asker, agentId: "other" }), true)
   making.resolve()
   await made
   assert.equal(own.workspaces.hasForeign(asker), true)

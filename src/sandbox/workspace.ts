@@ -1,7 +1,7 @@
 // The folder that an agent's commands work in, /work: one of the agent for those who may command it, one of its own for the
 // session of anybody else, gone with that session. Neither holds HEARTBEAT.md or skills: what a command writes never
 // becomes an instruction. Skills are there to be read.
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { AppError, writeDurableFile } from "../kernel/index.ts"
 import { type Mount, skillsFolder, workFolder } from "./contract.ts"
@@ -36,7 +36,7 @@ export interface Asker {
 export class Workspaces {
   readonly #options: WorkspaceOptions
   readonly #sessions: string
-  /** How many calls are making such files, by agent. */
+  /** How many calls are making such files, by the mark of the folder, which agents share where none has its own. */
   readonly #making = new Map<string, number>()
 
   constructor(options: WorkspaceOptions) {
@@ -59,15 +59,15 @@ export class Workspaces {
    */
   async makeForeign<T>({ agentId, trusted }: Asker, work: () => Promise<T>): Promise<T> {
     if (!trusted) return await work()
-    this.#making.set(agentId, (this.#making.get(agentId) ?? 0) + 1)
+    const mark = this.#mark(agentId)
+    this.#making.set(mark, (this.#making.get(mark) ?? 0) + 1)
     try {
-      const mark = this.#mark(agentId)
       if (!existsSync(mark)) await writeDurableFile(mark, markWords)
       return await work()
     } finally {
-      const left = (this.#making.get(agentId) ?? 1) - 1
-      if (left > 0) this.#making.set(agentId, left)
-      else this.#making.delete(agentId)
+      const left = (this.#making.get(mark) ?? 1) - 1
+      if (left > 0) this.#making.set(mark, left)
+      else this.#making.delete(mark)
     }
   }
 
@@ -76,7 +76,7 @@ export class Workspaces {
     if (!asker.trusted) return true
     const mark = this.#mark(asker.agentId)
     // A file that is still being made is not there to be seen.
-    if (this.#making.has(asker.agentId)) return true
+    if (this.#making.has(mark)) return true
     if (!existsSync(mark)) return false
     if (readdirSync(this.folder(asker)).length > 0) return true
     rmSync(mark, { force: true })
@@ -94,7 +94,10 @@ export class Workspaces {
     if (!asker.trusted) return [own]
     const folder = join(workspace(asker.agentId), "skills")
     const allowed = skills(asker.agentId)
-    const there = existsSync(folder) ? readdirSync(folder).filter((name) => skillName.test(name)) : []
+    const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+    // A box does not begin with a mount that leads nowhere.
+    const isThere = (name: string) => skillName.test(name) && isFolder(join(folder, name))
+    const there = isFolder(folder) ? readdirSync(folder).filter(isThere) : []
     const names = there.filter((name) => allowed?.includes(name) ?? true)
     return [own, ...names.map((name) => ({ source: join(folder, name), target: `${skillsFolder}/${name}` }))]
   }

@@ -63,7 +63,7 @@ async function chooseOwner(context: StepContext): Promise<string | undefined> {
     const found = await waitForPerson(context, { snapshot, client, botId: bot.token.slice(0, bot.token.indexOf(":")) })
     if (found === undefined) return "nobody yet"
     writeOwner(context, found.id)
-    if (found.request) await context.gateway?.approve(found.request)
+    if (found.request) await letIn(context, found.request)
     else await greet(context, client, found.id)
     return `${found.name} (${found.id})`
   } catch (error) {
@@ -73,6 +73,17 @@ async function chooseOwner(context: StepContext): Promise<string | undefined> {
     return "nobody yet"
   } finally {
     client.close()
+  }
+}
+
+/** For what they have written: as the owner they are let in by the configuration from now on. */
+async function letIn({ gateway, say }: StepContext, request: NonNullable<Candidate["request"]>): Promise<void> {
+  try {
+    await gateway?.approve(request)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "aborted") throw error
+    say(`  What you have written is not answered: ${error.message}`)
+    say("  Write to the bot again: it knows you now.")
   }
 }
 

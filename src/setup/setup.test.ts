@@ -9,6 +9,7 @@ import { text as readAll } from "node:stream/consumers"
 import { type TestContext, describe, test } from "node:test"
 import { startModelServer } from "../../test/support/model-server/index.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
+import { AppError } from "../kernel/index.ts"
 import { openModels } from "../main/models/cli.ts"
 import { presetNames } from "../models/config.ts"
 import { tokenProblem } from "./bot.ts"
@@ -146,6 +147,31 @@ test("the next person who writes is the owner where nobody can be asked, and not
   })
   assert.deepEqual(approved, [{ code: "NEW", account: "default" }])
   assert.deepEqual(settings.read().config.channels.chatapp.allowFrom, ["2222"])
+})
+
+test("the owner is told as such although the gateway does not know their request any more", async () => {
+  const folder = temporaryFolder()
+  const chatapp = { botToken: "123456789:AAF_abcdefghijklmnopqrstuvwxyz-1234", apiRoot: "http://127.0.0.1:1" }
+  writeFileSync(join(folder, "svc.json"), JSON.stringify({ channels: { chatapp } }), { mode: 0o600 })
+  const settings = openSettings({ SVC_STATE_DIR: folder, HOME: folder })
+  const said: string[] = []
+  const owner = await ownerStep.run({
+    settings,
+    answers: { owner: "first" },
+    conversation: undefined,
+    say: (line) => void said.push(line),
+    signal: AbortSignal.timeout(30_000),
+    gateway: {
+      listRequests: async () => [{ code: "NEW", senderId: "2222", createdAt: Date.now() }],
+      async approve() {
+        throw new AppError("pairing-not-found", "There is no such request")
+      },
+    },
+  })
+  assert.equal(owner, "somebody (2222)")
+  assert.deepEqual(settings.read().config.channels.chatapp.allowFrom, ["2222"])
+  assert.match(said.join("\n"), /not answered: There is no such request\n.*Write to the bot again/)
+  assert.doesNotMatch(said.join("\n"), /Nobody is the owner/)
 })
 
 /** The platform, with the messages that `waiting` says each time; nothing is ever confirmed. */

@@ -1,7 +1,7 @@
 // The switch and the way back: the folders of the two versions change their names, and the database that the old version has
 // left is kept beside until the new one is ready. Renames only, so that a kill leaves one version or the other.
 import { DatabaseSync } from "node:sqlite"
-import { chownSync, existsSync, renameSync, rmSync, fsyncSync, openSync, closeSync } from "node:fs"
+import { chownSync, existsSync, renameSync, rmSync, statSync, fsyncSync, openSync, closeSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { packageBeside } from "./new-version.ts"
 import type { Place, UpdateParts } from "./contract.ts"
@@ -36,7 +36,7 @@ export function putNewInPlace(place: Place): void {
   syncFolder(dirname(place.package))
 }
 
-export function putOldInPlace(place: Place): void {
+function putOldInPlace(place: Place): void {
   if (!existsSync(place.before)) return
   rmSync(place.beside, { recursive: true, force: true })
   if (existsSync(place.package)) renameSync(place.package, place.beside)
@@ -53,32 +53,67 @@ export type DatabaseBack =
   /** It cannot: the old database is back, and what the new version has made lies beside. */
   | { kind: "set-aside"; accepted: number; tried: string }
 
-/** To be called while no gateway runs. */
-export function putDatabaseBack(
-  parts: Pick<UpdateParts, "stateFolder" | "canUse" | "owner">,
+/**
+ * To be called while no gateway runs. Cut off anywhere, it goes on from there when it is called again: while neither database is
+ * in use neither version starts, so that none writes into what the other is to go on with.
+ */
+export function putBack(
+  parts: Pick<UpdateParts, "place" | "stateFolder" | "canUse" | "owner">,
   now: number,
 ): DatabaseBack {
-  const { stateFolder } = parts
-  const database = join(stateFolder, "svc.db")
+  const { place, stateFolder, owner } = parts
+  const database = databaseInUse(stateFolder)
   const before = keptDatabase(stateFolder)
-  if (!existsSync(before)) return { kind: "old" }
-  const accepted = countAccepted(before, database)
-  const time = new Date(now).toISOString().replaceAll(/[:.]/g, "-")
-  if (accepted > 0 && canUse(parts, database)) {
-    const copy = join(stateFolder, `svc.db.before-update-${time}`)
-    renameSync(before, copy)
-    return { kind: "kept", accepted, copy }
+  if (!existsSync(before)) {
+    putOldInPlace(place)
+    return { kind: "old" }
   }
-  const tried = join(stateFolder, `svc.db.tried-update-${time}`)
-  for (const end of ["-wal", "-shm"])
-    if (existsSync(`${database}${end}`)) renameSync(`${database}${end}`, `${tried}${end}`)
-  renameSync(database, tried)
+  if (existsSync(database)) {
+    const accepted = countAccepted(before, database)
+    if (accepted > 0 && canUse(parts, database)) {
+      const copy = join(stateFolder, `svc.db.before-update-${fileTime(now)}`)
+      renameSync(before, copy)
+      putOldInPlace(place)
+      return { kind: "kept", accepted, copy }
+    }
+  }
+  const tried = setAside(stateFolder, now)
+  const accepted = countAccepted(before, tried)
+  putOldInPlace(place)
+  if (owner) chownSync(before, owner.uid, owner.gid)
   renameSync(before, database)
   syncFolder(stateFolder)
-  if (parts.owner) chownSync(database, parts.owner.uid, parts.owner.gid)
   if (accepted > 0) return { kind: "set-aside", accepted, tried }
   for (const end of ["", "-wal", "-shm"]) rmSync(`${tried}${end}`, { force: true })
   return { kind: "old" }
+}
+
+/** The database in use was set aside on a way back that was cut off before the kept one had its place. */
+export function isBetweenDatabases(stateFolder: string): boolean {
+  return existsSync(keptDatabase(stateFolder)) && !existsSync(databaseInUse(stateFolder))
+}
+
+export function databaseInUse(stateFolder: string): string {
+  return join(stateFolder, "svc.db")
+}
+
+/** Under a name that is found again when this is cut off; the database before its log, without which it is not whole. */
+function setAside(stateFolder: string, now: number): string {
+  const database = databaseInUse(stateFolder)
+  const nameAt = (time: number) => join(stateFolder, `svc.db.tried-update-${fileTime(time)}`)
+  const usual = nameAt(statSync(keptDatabase(stateFolder)).mtimeMs)
+  const isThere = existsSync(database)
+  // What a person has put there since is not what was set aside.
+  const tried = isThere && existsSync(usual) ? nameAt(now) : usual
+  if (isThere) renameSync(database, tried)
+  for (const end of ["-wal", "-shm"])
+    if (existsSync(`${database}${end}`)) renameSync(`${database}${end}`, `${tried}${end}`)
+  syncFolder(stateFolder)
+  return tried
+}
+
+function fileTime(time: number): string {
+  return new Date(time).toISOString().replaceAll(/[:.]/g, "-")
 }
 
 /** A database that the new version has spoilt is none that the old one could go on with. */

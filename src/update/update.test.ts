@@ -1,5 +1,14 @@
 import assert from "node:assert/strict"
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { test } from "node:test"
@@ -7,7 +16,7 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import type { UpdateParts } from "./contract.ts"
 import { packageBeside } from "./new-version.ts"
 import { keptDatabase, putNewInPlace, workFolder } from "./switch.ts"
-import { settleInterrupted, switchOver } from "./update.ts"
+import { settleInterrupted, switchOver, update } from "./update.ts"
 
 function writePackage(folder: string, version: string): void {
   mkdirSync(folder, { recursive: true })
@@ -111,6 +120,21 @@ test("the way back has both versions in their places until the database is back"
   assert.equal(inbox(), 1)
 })
 
+test("where the version before does not start again either, both reasons are told, and where the data are", async () => {
+  const { parts, inbox } = atTheSwitch(async (target) => copyFileSync(databaseOf(parts), target))
+  parts.runner.start = async (version) => {
+    if (version === "2.0.0") takeIn(parts)
+    throw new Error(`${version} finds no room`)
+  }
+  parts.canUse = () => false
+  await assert.rejects(switchOver(parts, "2.0.0"), {
+    code: "update-failed",
+    message: /2\.0\.0 finds no room; and svc 1\.0\.0 does not start again: 1\.0\.0 finds no room/,
+    hint: /svc 1\.0\.0 is in place again, and does not run, .*1 things .* are only in .*svc\.db\.tried-update-/,
+  })
+  assert.equal(inbox(), 1)
+})
+
 for (const [what, program, expected] of [
   ["cannot use what the new one has made", "process.exit(1)", { kind: "set-aside", inbox: 1 }],
   ["can use it", "process.stdout.write('{\"migrations\":[]}')", { kind: "kept", inbox: 2 }],
@@ -126,6 +150,49 @@ for (const [what, program, expected] of [
     assert.equal(existsSync(workFolder(parts.stateFolder)), false)
   })
 }
+
+for (const [what, isProgramBack] of [
+  ["before the program", false],
+  ["behind the program", true],
+] as const) {
+  test(`a way back that was cut off ${what}, its database away, is gone on with`, async () => {
+    const { parts, started, inbox } = atTheSwitch(async (target) => copyFileSync(databaseOf(parts), target))
+    const { place, stateFolder } = parts
+    cutOff(parts)
+    writeProgram(place.before, "process.exit(1)")
+    const isCutOff = { ...parts, place: { ...place, beside: join(place.beside, "of", "no", "folder") } }
+    await assert.rejects(settleInterrupted(isCutOff, "back"), { code: "ENOENT" })
+    // A start of the new version, which would bring what it finds up to its own schema.
+    if (existsSync(databaseOf(parts))) takeIn(parts)
+    if (isProgramBack) {
+      rmSync(place.package, { recursive: true })
+      renameSync(place.before, place.package)
+    }
+    await assert.rejects(settleInterrupted(parts, "keep"), { code: "update-refused", hint: /svc update --back/ })
+    await assert.rejects(update(parts, { from: "latest", force: false, check: false }), { hint: /svc update --back/ })
+    const back = await settleInterrupted(parts, "back")
+    assert.deepEqual([back?.kind, inbox(), started], ["set-aside", 1, ["1.0.0"]])
+    assert.match(readFileSync(join(place.package, "package.json"), "utf8"), /"1\.0\.0"/)
+    const [tried = "", ...more] = readdirSync(stateFolder).filter((name) => name.startsWith("svc.db."))
+    assert.deepEqual([back, more], [{ kind: "set-aside", accepted: 1, tried: join(stateFolder, tried) }, []])
+    assert.equal(existsSync(workFolder(stateFolder)), false)
+  })
+}
+
+test("what a person has put in the place of a database that was set aside does not replace it", async () => {
+  const { parts, inbox } = atTheSwitch(async (target) => copyFileSync(databaseOf(parts), target))
+  const { place, stateFolder } = parts
+  cutOff(parts)
+  writeProgram(place.before, "process.exit(1)")
+  const isCutOff = { ...parts, place: { ...place, beside: join(place.beside, "of", "no", "folder") } }
+  await assert.rejects(settleInterrupted(isCutOff, "back"))
+  const [tried = ""] = readdirSync(stateFolder).filter((name) => name.startsWith("svc.db."))
+  copyFileSync(join(stateFolder, tried), databaseOf(parts))
+  takeIn(parts)
+  const back = await settleInterrupted(parts, "back")
+  assert.deepEqual([back?.kind, back?.kind === "set-aside" && back.accepted, inbox()], ["set-aside", 2, 1])
+  assert.equal(readdirSync(stateFolder).filter((name) => name.startsWith("svc.db.")).length, 2)
+})
 
 function databaseOf({ stateFolder }: UpdateParts): string {
   return join(stateFolder, "svc.db")

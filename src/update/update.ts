@@ -9,11 +9,11 @@ import { readVersion } from "./place.ts"
 import { installBeside, makeFolder, migrateCopy, programBeside, programOf, selfTest } from "./new-version.ts"
 import {
   type DatabaseBack,
+  isBetweenDatabases,
   keepDatabase,
   keptDatabase,
-  putDatabaseBack,
+  putBack,
   putNewInPlace,
-  putOldInPlace,
   workFolder,
 } from "./switch.ts"
 
@@ -124,24 +124,30 @@ export async function switchOver(parts: UpdateParts, to: string): Promise<void> 
     trouble = error
   }
   progress(`${to} did not become ready: going back to ${from}`)
-  const back = await goBack(parts)
-  throw new AppError("update-failed", `Step 5, the switch, did not pass: ${describeError(trouble)}`, {
+  const why = `Step 5, the switch, did not pass: ${describeError(trouble)}`
+  const back = await goBack(parts, `${why}; and `)
+  throw new AppError("update-failed", why, {
     cause: trouble,
     hint: describeBack(back, `svc ${from} is in place again and ready`),
   })
 }
 
-/** Throws when even the old version does not start, with both reasons. */
-async function goBack(parts: UpdateParts): Promise<DatabaseBack> {
+/** Throws when even the old version does not start, with both reasons, and what became of the database all the same. */
+async function goBack(parts: UpdateParts, why = ""): Promise<DatabaseBack> {
   const { place, runner, stateFolder } = parts
   await runner.stop()
-  // The database first: cut off in between, the new version still stands beside the old one, and it can be gone back again. An
-  // old version over the new database could neither start nor be told from an update that went well.
-  const back = putDatabaseBack(parts, Date.now())
-  putOldInPlace(place)
+  const back = putBack(parts, Date.now())
   rmSync(workFolder(stateFolder), { recursive: true, force: true })
   // Of the version that is back, which is not the one that runs this when an update was cut off.
-  await runner.start(readVersion(place.package))
+  const version = readVersion(place.package)
+  try {
+    await runner.start(version)
+  } catch (error) {
+    throw new AppError("update-failed", `${why}svc ${version} does not start again: ${describeError(error)}`, {
+      cause: error,
+      hint: describeBack(back, `svc ${version} is in place again, and does not run`),
+    })
+  }
   return back
 }
 
@@ -156,9 +162,18 @@ export function describeBack(back: DatabaseBack, running: string): string {
 
 /** A kill between the switch and its end leaves both versions, and a person to decide. */
 function refuseInterrupted({ place, stateFolder }: UpdateParts): void {
+  refuseBetween(stateFolder)
   if (!existsSync(place.before)) return
   throw new AppError("update-refused", `An update to ${place.version} was cut off after the switch`, {
     hint: `if svc status is well: svc update --keep; else, back to the version before with the database in ${workFolder(stateFolder)}: svc update --back`,
+  })
+}
+
+/** Neither version has a database to go on with, and the work folder has the only one of the version before. */
+function refuseBetween(stateFolder: string): void {
+  if (!isBetweenDatabases(stateFolder)) return
+  throw new AppError("update-refused", "The way back from an update was cut off before its database was back", {
+    hint: "go on with it: svc update --back",
   })
 }
 
@@ -171,11 +186,13 @@ export async function settleInterrupted(
   const lock = parts.tryLock(place.lock)
   if (!lock) throw new AppError("update-refused", "Another update of this program is under way")
   try {
-    if (!existsSync(place.before)) throw new AppError("not-found", "No update was cut off here")
+    const isBetween = isBetweenDatabases(stateFolder)
+    if (!existsSync(place.before) && !isBetween) throw new AppError("not-found", "No update was cut off here")
     if (wanted === "back") {
-      const isUsable = existsSync(keptDatabase(stateFolder)) && (await canBeforeUse(parts))
+      const isUsable = existsSync(keptDatabase(stateFolder)) && !isBetween && (await canBeforeUse(parts))
       return await goBack({ ...parts, canUse: () => isUsable })
     }
+    refuseBetween(stateFolder)
     rmSync(place.before, { recursive: true, force: true })
     rmSync(workFolder(stateFolder), { recursive: true, force: true })
     return undefined

@@ -42,7 +42,8 @@ async function copy(source: FileHandle, target: FileHandle, words: readonly Buff
   const written: Buffer[] = []
   let at = 0
   const write = async (bytes: Buffer) => {
-    await target.write(bytes, 0, bytes.length, at)
+    // To its last byte, or with the reason why not: a disk that is full may take only the first ones.
+    await target.writeFile(bytes)
     at += bytes.length
   }
   for (const member of directory) {

@@ -1,15 +1,26 @@
 // Other servers' tools, in the parts that a whole gateway does not show: forms that no provider takes, results of every kind,
 // what is kept of a definition, and programs that break the rules.
 import assert from "node:assert/strict"
+import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import { json } from "node:stream/consumers"
 import { test } from "node:test"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { silentLog, testStore } from "../../../test/support/store.ts"
 import { brokenToolRules } from "../../../test/support/tool-rules.ts"
 import { until } from "../../../test/support/world.ts"
 import { toolContext } from "../../../test/support/tool-context.ts"
-import { type AppError, type Json, createBackground, createRedactor, systemIds } from "../../kernel/index.ts"
+import {
+  type AppError,
+  type Json,
+  type JsonObject,
+  createBackground,
+  createRedactor,
+  systemIds,
+} from "../../kernel/index.ts"
 import { runTool, toolSchemas } from "../../agent/tool-runner.ts"
 import type { Tool } from "../../agent/tool.ts"
 import { mcpSchema } from "../config.ts"
@@ -277,6 +288,52 @@ test("whoever stops a call is not kept waiting, and a program that has ended is 
   assert.deepEqual(content, [{ type: "text", text: "went" }])
   await connection.stop()
 })
+
+for (const status of [400, 404]) {
+  test(`a server at an address that was started anew, and answers ${status}, is given a new session`, async (context) => {
+    const sessions = new Set<string>()
+    let calls = 0
+    const remote = createServer(async (request, response) => {
+      if (request.method !== "POST") return void response.writeHead(405).end()
+      const { id, method, params } = (await json(request)) as { id?: number; method: string; params: JsonObject }
+      const session = String(request.headers["mcp-session-id"])
+      const send = (result: object, more = {}) =>
+        response
+          .writeHead(200, { "content-type": "application/json", ...more })
+          .end(JSON.stringify({ jsonrpc: "2.0", id, result }))
+      if (method === "initialize") {
+        const given = `session-${calls}-${sessions.size}`
+        sessions.add(given)
+        const facts = { capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }
+        return void send({ protocolVersion: params["protocolVersion"], ...facts }, { "mcp-session-id": given })
+      }
+      if (!sessions.has(session)) return void response.writeHead(status).end("no such session")
+      if (id === undefined) return void response.writeHead(202).end()
+      if (method === "tools/call") calls += 1
+      send(method === "tools/call" ? { content: [{ type: "text", text: "went" }] } : { tools: [] })
+    }).listen(0, "127.0.0.1")
+    await once(remote, "listening")
+    const connection = createConnection({
+      name: "one",
+      settings: settingsOf({ url: `http://127.0.0.1:${(remote.address() as AddressInfo).port}/mcp` }),
+      version: "1",
+      env: {},
+      cwd: "",
+      log: silentLog,
+      redactor,
+    })
+    context.after(async () => {
+      await connection.stop()
+      remote.closeAllConnections()
+      remote.close()
+    })
+    await connection.call("go", {}, signal())
+    sessions.clear()
+    const [one, other] = await Promise.all(["go", "go"].map((name) => connection.call(name, {}, signal())))
+    assert.deepEqual([one?.content, other?.content], Array(2).fill([{ type: "text", text: "went" }]))
+    assert.deepEqual([calls, sessions.size, connection.problem], [3, 1, undefined])
+  })
+}
 
 test("whoever stops while the tools are listed leaves the list to the others who wait for it", async (context) => {
   // The list is held back until a call lets go of it.

@@ -89,9 +89,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     running += 1
     let server: OpenServer | undefined
     try {
-      const each = await opened()
-      server = each.server
-      const result = await work(each)
+      const result = await inSession({ opened, leave, signal }, async (each) => {
+        server = each.server
+        return await work(each)
+      })
       failed = undefined
       return result
     } catch (error) {
@@ -101,14 +102,13 @@ export function createConnection(options: ConnectionOptions): Connection {
       throw told
     } finally {
       running -= 1
-      if (running === 0 && current) {
-        idle = setTimeout(
-          () => void end().catch((error: unknown) => log.warn({ err: error }, "mcp server not ended")),
-          settings.idleMinutes * 60_000,
-        )
-        idle.unref()
-      }
+      if (running === 0 && current) idle = endLater(options, end)
     }
+  }
+  /** The server was started anew, say. Others who are at it find that out by themselves. */
+  const leave = (lost: Promise<Open>) => {
+    if (current === lost) current = revision = undefined
+    if (running === 1) closed(lost).catch((error: unknown) => log.debug({ err: error }, "mcp session not closed"))
   }
   const opened = (): Promise<Open> => {
     if (current) return current
@@ -146,6 +146,27 @@ export function createConnection(options: ConnectionOptions): Connection {
     call: (tool, input, signal) =>
       use(signal, ({ server }) => limited(settings, tool, (limit) => server.call(tool, input, limit), signal)),
     stop: end,
+  }
+}
+
+function endLater({ settings, log }: ConnectionOptions, end: () => Promise<void>): NodeJS.Timeout {
+  const told = (error: unknown) => log.warn({ err: error }, "mcp server not ended")
+  return setTimeout(() => void end().catch(told), settings.idleMinutes * 60_000).unref()
+}
+
+/** Once more, in a new session, where the server has lost the one of before: nothing was done in that. */
+async function inSession<Result>(
+  { opened, leave, signal }: { opened(): Promise<Open>; leave(lost: Promise<Open>): void; signal: AbortSignal },
+  work: (open: Open) => Promise<Result>,
+): Promise<Result> {
+  const first = opened()
+  const { server } = await first
+  try {
+    return await work(await first)
+  } catch (error) {
+    if (signal.aborted || !server.hasLostSession(error)) throw error
+    leave(first)
+    return await work(await opened())
   }
 }
 

@@ -1,6 +1,6 @@
 // The protocol's client, by the official library, which is loaded with this file: settings -> transport -> a client of
 // whichever revision the server speaks, the newest first.
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { type JsonObject, isJsonObject, raceAbort } from "../../kernel/index.ts"
 import type { McpServerConfig } from "../config.ts"
 import { boundedFetch } from "./http.ts"
@@ -26,6 +26,8 @@ export interface OpenServer {
   call(name: string, input: JsonObject, signal: AbortSignal): Promise<CallOutcome>
   /** Of a program that has ended: what it wrote last on its standard error. Else empty. */
   lastWords(): string
+  /** Whether this error of a call says that the server does not know its session any more: it was not made. */
+  hasLostSession(error: unknown): boolean
   close(): Promise<void>
 }
 
@@ -42,6 +44,8 @@ const maxTools = 500
 const maxProbeMs = 5_000
 /** Of the library's own clock, which is not asked: each call has a signal. */
 const longMs = 24 * 3_600_000
+/** By the protocol 404 says that a session is over; many servers that were started anew say 400. */
+const lostStatuses: ReadonlySet<number> = new Set([400, 404])
 
 export async function openServer(options: OpenOptions): Promise<OpenServer> {
   try {
@@ -56,6 +60,8 @@ export async function openServer(options: OpenOptions): Promise<OpenServer> {
 interface Connected {
   client: Client
   program: StdioTransport | undefined
+  /** Whether the server has given us a session, which older revisions may. */
+  hasSession: boolean
 }
 
 async function connect(options: OpenOptions, mode: "auto" | "legacy"): Promise<Connected> {
@@ -77,14 +83,14 @@ async function connect(options: OpenOptions, mode: "auto" | "legacy"): Promise<C
     // Its question for the revision has a clock of its own, and does not look at the signal.
     await raceAbort(client.connect(transport, { signal, timeout: settings.startSeconds * 1_000 }), signal)
     client.onclose = options.onClose
-    return { client, program }
+    return { client, program, hasSession: "sessionId" in transport && transport.sessionId !== undefined }
   } catch (error) {
     await transport.close().catch(options.onError)
     throw new Error(program?.lastWords || (error instanceof Error ? error.message : String(error)), { cause: error })
   }
 }
 
-function toolsOf({ client, program }: Connected): OpenServer {
+function toolsOf({ client, program, hasSession }: Connected): OpenServer {
   const limits = (given: AbortSignal) => ({ signal: given, timeout: longMs })
   return {
     revision: client.getNegotiatedProtocolVersion() ?? "",
@@ -103,6 +109,7 @@ function toolsOf({ client, program }: Connected): OpenServer {
       const result = await client.callTool({ name, arguments: input }, limits(given))
       return { content: result.content ?? [], structured: result.structuredContent, isError: result.isError === true }
     },
+    hasLostSession: (error) => hasSession && error instanceof SdkHttpError && lostStatuses.has(error.status ?? 0),
     lastWords: () => (program?.hasEnded ? program.lastWords : ""),
     close: () => client.close(),
   }

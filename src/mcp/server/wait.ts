@@ -8,8 +8,13 @@ const maxSeconds = 240
 const usualSeconds = 60
 /** Messages come from people: nobody notices half a second. */
 const pauseMs = 500
+/** Messages of one look. */
+const most = 50
 
-/** `{items}`: what was written after the message `after`, or since now; empty when the time is over. */
+/**
+ * `{items}`: what was written after the message `after`, or since now; empty when the time is over. As many as are shown at once
+ * end it too: what a person writes then stands behind them.
+ */
 export async function waitForMessage(input: JsonObject, caller: Caller, signal: AbortSignal): Promise<JsonObject> {
   const key = needed(input, "session")
   const given = Number(input["waitSeconds"] ?? usualSeconds)
@@ -21,8 +26,8 @@ export async function waitForMessage(input: JsonObject, caller: Caller, signal: 
   const after = input["after"] === undefined ? lastId(await read({ last: true, limit: 1 })) : Number(input["after"])
   const end = performance.now() + seconds * 1_000
   for (;;) {
-    const items = await read({ after, limit: 50 })
-    if (items.some(isPersons) || performance.now() >= end) return { items }
+    const items = await read({ after, limit: most })
+    if (items.some(isPersons) || items.length >= most || performance.now() >= end) return { items }
     await delay(pauseMs, undefined, { signal })
   }
 }

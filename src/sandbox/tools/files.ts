@@ -1,5 +1,6 @@
 // Reading and writing of files in the workspace, by programs inside the box: what a link in there leads to, it leads to
 // inside. This process opens none of these files.
+import { randomBytes } from "node:crypto"
 import { posix } from "node:path"
 import { AppError } from "../../kernel/index.ts"
 import type { RunCommand } from "../commands.ts"
@@ -38,7 +39,7 @@ export function boxPath(path: string): string {
 const readScript =
   '[ -e "$1" ] || exit 20; [ -d "$1" ] && exit 21; [ -f "$1" ] || exit 24; s=$(wc -c <"$1" 2>/dev/null) || exit 23; [ "$s" -le "$2" ] || exit 22; cat <"$1" 2>/dev/null || exit 23'
 const writeScript =
-  'exec 2>/dev/null; [ -d "$1" ] && exit 21; mkdir -p -- "$(dirname -- "$1")" || exit 23; t="$1.$$.new"; cat >"$t" || exit 23; [ -e "$1" ] && chmod --reference="$1" "$t"; mv -f -- "$t" "$1" || exit 23'
+  'exec 2>/dev/null; [ -d "$1" ] && exit 21; mkdir -p -- "$(dirname -- "$1")" || exit 23; t="$1.$2.new"; cat >"$t" || exit 23; [ -e "$1" ] && chmod --reference="$1" "$t"; mv -f -- "$t" "$1" || exit 23'
 const listScript =
   '[ -e "$1" ] || exit 20; find "$1" -mindepth 1 -maxdepth "$2" -printf "%y %s %P\\n" 2>/dev/null | head -n "$3"'
 
@@ -64,7 +65,9 @@ export function createFiles(run: RunCommand) {
       return await script(asker, readScript, boxPath(path), { words: [String(maxBytes)], max: maxBytes })
     },
     async write(asker: FileAsker, path: string, content: Buffer): Promise<void> {
-      await script(asker, writeScript, boxPath(path), { stdin: content })
+      // Each box counts its processes anew: of two that write a file at once both would have the same number.
+      const unique = randomBytes(6).toString("hex")
+      await script(asker, writeScript, boxPath(path), { words: [unique], stdin: content })
     },
     /** Lines of kind, size and path, sorted by path. */
     async list(asker: FileAsker, path: string, depth: number): Promise<{ lines: string[]; isCut: boolean }> {

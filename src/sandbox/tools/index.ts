@@ -138,8 +138,9 @@ function editTool(files: Files, making: Making): Tool {
     async run(value, context) {
       const { path: name, old, new: fresh, all } = input.parse(value)
       if (old === "") throw new AppError("bad-request", "old is empty", { hint: "write makes a file anew" })
-      const before = (await files.read(askerOf(context), name, maxTextBytes)).toString("utf8")
-      const parts = before.split(old)
+      // By bytes: what else stands there may be no UTF-8, and stays.
+      const before = (await files.read(askerOf(context), name, maxTextBytes)).toString("latin1")
+      const parts = before.split(asBytes(old))
       const count = parts.length - 1
       if (count === 0)
         throw new AppError("not-found", "The file does not hold this text", {
@@ -149,10 +150,16 @@ function editTool(files: Files, making: Making): Tool {
         throw new AppError("conflict", `The text is there ${count} times`, {
           hint: "Take more of what stands around it, or set all",
         })
-      await making(context, () => files.write(askerOf(context), name, Buffer.from(parts.join(fresh))))
+      const after = Buffer.from(parts.join(asBytes(fresh)), "latin1")
+      await making(context, () => files.write(askerOf(context), name, after))
       return text(`Replaced ${count === 1 ? "once" : `${count} times`}.`)
     },
   }
+}
+
+/** Each of its bytes a character. */
+function asBytes(words: string): string {
+  return Buffer.from(words).toString("latin1")
 }
 
 function listTool(files: Files): Tool {
