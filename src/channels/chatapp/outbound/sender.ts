@@ -89,6 +89,11 @@ export function createSender(options: SenderOptions): ChannelSender {
       const said = JSON.parse(payload) as { text?: string; caption?: unknown }
       return !isAction(kind) && (said.text !== undefined || said.caption !== undefined)
     },
+    wordsOf({ kind, payload }) {
+      if (isAction(kind)) return undefined
+      const said = JSON.parse(payload) as { plain?: string; caption?: { plain: string } }
+      return said.plain ?? said.caption?.plain ?? ""
+    },
     afterReply(input, earlier) {
       const config = options.config()
       if (!config.messages.removeAckAfterReply || !input.route) return []
