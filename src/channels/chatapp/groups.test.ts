@@ -218,6 +218,48 @@ describe("a group", () => {
   })
 })
 
+describe("a comment below a post of the linked channel", () => {
+  const sentTo = () =>
+    bench.emulator.control
+      .messages({ chatId: group.id })
+      .flatMap(({ from, reply_to_message: replied }) => (from?.is_bot ? [replied?.message_id] : []))
+
+  async function reply(input: TurnInput | undefined, text: string): Promise<void> {
+    const route = input?.route ?? assert.fail()
+    await bench.store.write(async (write) => {
+      for (const row of bench.channel.sender.plan(route, { text, media: [] })) write.addOutbox(row)
+    })
+    await bench.until(() => bench.outbox().every(({ state }) => state === "sent"), "the answer")
+  }
+
+  test("is answered among the comments, every part of it, and so is who answers that", async () => {
+    await begin({ groupPolicy: "open", textChunkLimit: 20 })
+    const sender_chat = { id: -1009, type: "channel", title: "News" }
+    const { control } = bench.emulator
+    const fields = { text: "a post", sender_chat, is_automatic_forward: true }
+    const post = control.sendRaw({ userId: ann.id, chatId: group.id, message: fields })
+    say(ann, `@${botName} what is it?`, { replyTo: post.message_id })
+    const [input] = await heard()
+    await reply(input, "one two three four\n\nfive six seven eight")
+    assert.deepEqual(sentTo(), [post.message_id, post.message_id])
+    const ours = Number(bench.outbox().at(-1)?.remote_id)
+    say(bea, "and then?", { replyTo: ours })
+    const [, next] = await heard(2)
+    await reply(next, "nine")
+    assert.deepEqual(sentTo(), Array(3).fill(post.message_id))
+    assert.notEqual(bench.jobs()[0]?.sender, bench.jobs()[1]?.sender)
+  })
+
+  test("is told from other answers of the group, which refer to nothing", async () => {
+    await begin({ groupPolicy: "open" })
+    const { message_id: replyTo } = say(bea, "who knows?")
+    say(ann, `@${botName} do you?`, { replyTo })
+    const [input] = await heard()
+    await reply(input, "I do")
+    assert.deepEqual(sentTo(), [undefined])
+  })
+})
+
 describe("a channel", () => {
   test("is answered only when its id is listed", async () => {
     await begin({ groupPolicy: "open", groups: { "*": { requireMention: false } } })
