@@ -394,6 +394,36 @@ describe("what does not call the bot", () => {
     await bench.until(() => history().length === 1, "the session wants to be called")
   })
 
+  test("is answered where the group says always, though its people of standing share the main session", async () => {
+    await begin({ groupPolicy: "open" }, { config: { session: { scope: "global" } } })
+    const { control } = bench.emulator
+    const other = control.addChat({ type: "supergroup", title: "Others", members: [ann.id, bea.id] })
+    say(ann, "/activation always")
+    await bench.until(() => bench.jobs().length === 1, "the command")
+    const { sessionKey: key } = JSON.parse(bench.jobs()[0]?.payload ?? "") as { sessionKey: string }
+    await bench.store.write(async (write) => {
+      const settings = JSON.stringify({ activation: "always" })
+      write
+        .prepare(
+          `insert into session (key, agent_id, session_id, settings, created_at, updated_at) values (?, 'main', 's', ?, 1, 1)
+           on conflict (key) do update set settings = excluded.settings`,
+        )
+        .run(key, settings)
+    })
+    bench.channel.commands.sessionChanged()
+    for (const who of [ann, bea]) {
+      say(who, "not for the bot", { chatId: other.id })
+      say(who, `anybody here? ${who.first_name}`)
+    }
+    assert.deepEqual(
+      (await heard(3)).slice(1).map(({ text, sessionKey }) => [text, sessionKey]),
+      [
+        ["anybody here? Ann", "agent:main:main"],
+        ["anybody here? Bea", `agent:main:chatapp:group:${group.id}`],
+      ],
+    )
+  })
+
   test("names other bots, or a longer name, or refers to the start of its topic", async () => {
     await begin({ groupPolicy: "open" }, { forum: true })
     const topic = bench.emulator.control.addTopic({ userId: ann.id, chatId: group.id, name: "Ships" })
