@@ -144,9 +144,11 @@ export function turnJob(
 
 /** Who speaks where. Neither a name nor a text is part of it: they may change from message to message. */
 export function senderKey({ route, askedBy }: Pick<TurnInput, "route" | "askedBy">): string {
-  const { channel, account, chatId, threadId = "" } = route ?? { channel: "", account: "", chatId: "" }
+  const place: Partial<Route> = route ?? {}
+  const { channel = "", account = "", chatId = "", threadId = "", commentsOf } = place
   const { id, origin, isAuthorised } = askedBy ?? { id: "", origin: "", isAuthorised: false }
-  return JSON.stringify([channel, account, chatId, threadId, id, origin, isAuthorised])
+  const comments = commentsOf === undefined ? [] : [commentsOf]
+  return JSON.stringify([channel, account, chatId, threadId, id, origin, isAuthorised, ...comments])
 }
 
 /** A wake of a session: several that wait become one. */

@@ -94,6 +94,8 @@ export interface ChannelSender {
   afterReply?(input: TurnInput, earlier: readonly OutboxRow[]): NewOutbox[]
   /** True when the row says something to the people of its chat: then a turn that wrote it has answered there. */
   isAnswer?(row: OutboxRow): boolean
+  /** What the row says to the people of its chat; empty for a file alone, undefined for what says nothing. */
+  wordsOf?(row: OutboxRow): string | undefined
   /** True when another copy of the same call changes nothing: then a doubt is none, and it is simply made again. */
   isRepeatable?(row: OutboxRow): boolean
   /**

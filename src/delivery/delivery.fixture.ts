@@ -66,6 +66,7 @@ export interface TestOutboxOptions extends TestStoreOptions {
   canShowButtons?: OutboxWorkerOptions["canShowButtons"]
   flights?: FlightLog
   kept?: KeptWrites
+  tellLost?: OutboxWorkerOptions["tellLost"]
 }
 
 /** A worker at work over a store of its own, or over one that an earlier worker left. */
@@ -86,6 +87,7 @@ export async function startOutbox(context: TestContext, options: TestOutboxOptio
     onUncertain: options.onUncertain ?? (() => "ask"),
     canShowButtons: options.canShowButtons ?? (() => true),
     ...(options.flights ? { flights: options.flights } : {}),
+    ...(options.tellLost ? { tellLost: options.tellLost } : {}),
     ...(options.kept ? { kept: options.kept } : {}),
   })
   await worker.start()

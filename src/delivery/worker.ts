@@ -9,6 +9,7 @@ import {
   KeptWrites,
   type OutboxRow,
   type Store,
+  type Write,
   isStorageFailure,
   markAgain,
   markDead,
@@ -35,6 +36,8 @@ export interface OutboxWorkerOptions {
   /** `delivery.onUncertain`. */
   onUncertain: () => DeliveryConfig["onUncertain"]
   canShowButtons: (route: Route) => boolean
+  /** Who is told of a row that is given up, in the transaction that does it; without it nobody is. */
+  tellLost?: (write: Write, row: OutboxRow, error: string) => void
   /** Without it every row that a crash leaves in `sending` is in doubt. */
   flights?: FlightLog
   /** Shared with whoever else writes ends; default: its own. */
@@ -317,7 +320,8 @@ export class OutboxWorker {
       await markDropped(store, row, outcome.error)
       log.debug({ ...ids(row), reason: outcome.error }, "delivery dropped")
     } else {
-      await markDead(store, row, outcome.error)
+      const { tellLost } = this.#options
+      await markDead(store, row, outcome.error, (write) => tellLost?.(write, row, outcome.error))
       log.warn({ ...ids(row), reason: outcome.error }, "delivery given up")
     }
   }

@@ -33,12 +33,14 @@ import {
   type Delivery,
   type DeliveryOptions,
   FlightLog,
+  type LostOptions,
   OutboxWorker,
   createDelivery,
   createResendHandler,
   resendJobKind,
   responsePrefix,
   streamReply,
+  tellLost,
 } from "../delivery/index.ts"
 import type { Problem } from "../gateway/index.ts"
 import { callbackChannel, queueCallback } from "../hooks/index.ts"
@@ -61,6 +63,7 @@ import { alertRoute, heartbeatAgents, heartbeatOf, heartbeatVisibility } from ".
 import { mainAgentId } from "./main-agent.ts"
 import { type MemoryParts, composeMemory } from "./memory.ts"
 import { modelsView } from "./models/view.ts"
+import { type OwnersChatParts, ownersChat } from "./owners-chat.ts"
 import { type Pause, createPause } from "./pause.ts"
 import { type Spending, composeSpending } from "./spending.ts"
 import { isLetIn, isStillHeard, onlyToHeard, onlyWhileHeard } from "./still-heard.ts"
@@ -163,7 +166,7 @@ export function composeAgent(core: Core, links: AgentLinks): AgentParts {
   })
   handlers[resendJobKind] = createResendHandler({ store, wake: () => worker.wake() })
   const runner: LaneRunner = composeRunner(core, handlers, pause)
-  const worker: OutboxWorker = composeWorker(core, senders, links)
+  const worker: OutboxWorker = composeWorker(core, senders, { ...links, sessions })
   return {
     ...spending,
     pause,
@@ -311,7 +314,11 @@ function composeHeartbeat(
   })
 }
 
-function composeWorker(core: Core, senders: () => Map<string, ChannelSender>, links: AgentLinks): OutboxWorker {
+function composeWorker(
+  core: Core,
+  senders: () => Map<string, ChannelSender>,
+  links: AgentLinks & OwnersChatParts,
+): OutboxWorker {
   const { store, clock, background, crashPoint, log, ids, kept } = core
   // Results posted to a webhook's sender take the outbox too, but are no chat that anything could be sent to.
   const callback = callbackSender(core)
@@ -319,6 +326,11 @@ function composeWorker(core: Core, senders: () => Map<string, ChannelSender>, li
   const outlets = () => {
     const chats = [...senders()].map(([name, sender]): [string, ChannelSender] => [name, heard(sender)])
     return new Map(chats).set(callbackChannel, callback)
+  }
+  const lost: LostOptions = {
+    senders,
+    ownersChat: (agentId) => ownersChat(links, agentId),
+    hide: (text) => core.redactor.hideRegistered(text),
   }
   return new OutboxWorker({
     store,
@@ -329,6 +341,7 @@ function composeWorker(core: Core, senders: () => Map<string, ChannelSender>, li
     kept,
     senders: outlets,
     flights: new FlightLog(join(core.environment.stateFolder, "in-flight")),
+    tellLost: (write, row, error) => tellLost(lost, write, row, error),
     onUncertain: () => core.config().delivery.onUncertain,
     canShowButtons: (route) => links.channels().get(route.channel)?.commands.canShowButtons(route) ?? false,
     log: log.child({ part: "outbox" }),

@@ -8,6 +8,8 @@ export interface Route {
   chatId: string
   chatKind: "private" | "group" | "supergroup" | "channel"
   threadId?: string
+  /** The message in this chat that a reply has to refer to, to stand where it was asked for: a post with comments below it. */
+  commentsOf?: string
   /** Message that a reply may refer to. */
   messageId?: string
 }

@@ -8,8 +8,14 @@ export async function markSent(store: Store, row: OutboxRow, remoteId: string | 
   await settle(store, row, { state: "sent", remoteId: remoteId ?? null, error: null })
 }
 
-export async function markDead(store: Store, row: OutboxRow, error: string): Promise<void> {
-  await settle(store, row, { state: "dead", remoteId: null, error })
+/** It will never arrive. `tell` says so. */
+export async function markDead(
+  store: Store,
+  row: OutboxRow,
+  error: string,
+  tell?: (write: Write) => void,
+): Promise<void> {
+  await settle(store, row, { state: "dead", remoteId: null, error }, tell)
 }
 
 /** Decoration that did not work: nobody is told, nothing is tried again. */

@@ -159,6 +159,37 @@ test("what a person says while a turn runs is answered by one turn, though the g
   assert.equal(world.model.requests.length, 2)
 })
 
+test("an answer whose topic was deleted or closed meanwhile stands nowhere else in the group, and is told an owner", async (context) => {
+  const world = await createWorld(context, { config: { channels: { chatapp: { groupPolicy: "open" } } } })
+  const { control, bot } = world.emulator
+  const chat = control.addChat({ type: "supergroup", forum: true, title: "Crew", members: [world.ada.id] })
+  const topics = ["Boats", "Food"].map((name) => control.addTopic({ userId: world.ada.id, chatId: chat.id, name }))
+  world.model.script((_request, n) => {
+    const topic = topics[n - 2]
+    if (topic)
+      control.setTopic({
+        chatId: chat.id,
+        threadId: topic.threadId,
+        ...(n === 2 ? { deleted: true } : { closed: true }),
+      })
+    return text(`answer ${n}`)
+  })
+  await world.start()
+  await world.reply("answer 1", { after: world.say("hello") })
+  for (const [index, { threadId }] of topics.entries()) {
+    control.sendText({ userId: world.ada.id, chatId: chat.id, threadId, text: `@${bot.username} what is left?` })
+    const told = await world.reply(`answer ${index + 2}`)
+    assert.match(
+      told.text ?? "",
+      new RegExp(`could not be sent to chatapp chat ${chat.id}, topic ${threadId}: .*(thread|TOPIC)`),
+    )
+  }
+  assert.deepEqual(
+    control.messages({ chatId: chat.id }).filter(({ from }) => from?.id === bot.id),
+    [],
+  )
+})
+
 test("an empty answer is silence where everything is heard and behind a tool that reacted, and is not asked for again", async (context) => {
   const groups = { "*": { requireMention: false } }
   const world = await createWorld(context, { config: { channels: { chatapp: { groupPolicy: "open", groups } } } })

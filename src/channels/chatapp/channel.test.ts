@@ -243,6 +243,24 @@ describe("an owner's", () => {
   })
 })
 
+test("words that an edit shortens are taken back also where more messages are waited for, and where the turn has begun", async () => {
+  const owner = 4242
+  const config = { messages: { inbound: { debounceMs: 60_000 } } }
+  const { emulator } = await begin({ chatapp: { allowFrom: [owner] }, config })
+  emulator.control.addUser({ id: owner })
+  const { message_id: messageId } = emulator.control.sendText({ userId: owner, text: "pay 100 to Bob" })
+  emulator.control.editText({ userId: owner, messageId, text: "pay 10" })
+  await bench.until(() => bench.jobs()[0]?.input.text === "pay 10", "the new words")
+  await bench.store.write(async (write) => {
+    const payload = JSON.stringify({ ...bench.jobs()[0]?.input, text: "pay 10\nnow" })
+    write.prepare("update job set payload = ?, attempts = 1, state = 'running'").run(payload)
+  })
+  emulator.control.editText({ userId: owner, messageId, text: "pay 1" })
+  const notes = () => bench.store.handle.prepare("select text from event").all()
+  await bench.until(() => notes().length === 1, "the note")
+  assert.match(String(notes()[0]?.["text"]), /It now says:\npay 1$/)
+})
+
 describe("typing", () => {
   const turn = (route: Route): TurnInput => ({
     agentId: "main",

@@ -218,6 +218,48 @@ describe("a group", () => {
   })
 })
 
+describe("a comment below a post of the linked channel", () => {
+  const sentTo = () =>
+    bench.emulator.control
+      .messages({ chatId: group.id })
+      .flatMap(({ from, reply_to_message: replied }) => (from?.is_bot ? [replied?.message_id] : []))
+
+  async function reply(input: TurnInput | undefined, text: string): Promise<void> {
+    const route = input?.route ?? assert.fail()
+    await bench.store.write(async (write) => {
+      for (const row of bench.channel.sender.plan(route, { text, media: [] })) write.addOutbox(row)
+    })
+    await bench.until(() => bench.outbox().every(({ state }) => state === "sent"), "the answer")
+  }
+
+  test("is answered among the comments, every part of it, and so is who answers that", async () => {
+    await begin({ groupPolicy: "open", textChunkLimit: 20 })
+    const sender_chat = { id: -1009, type: "channel", title: "News" }
+    const { control } = bench.emulator
+    const fields = { text: "a post", sender_chat, is_automatic_forward: true }
+    const post = control.sendRaw({ userId: ann.id, chatId: group.id, message: fields })
+    say(ann, `@${botName} what is it?`, { replyTo: post.message_id })
+    const [input] = await heard()
+    await reply(input, "one two three four\n\nfive six seven eight")
+    assert.deepEqual(sentTo(), [post.message_id, post.message_id])
+    const ours = Number(bench.outbox().at(-1)?.remote_id)
+    say(bea, "and then?", { replyTo: ours })
+    const [, next] = await heard(2)
+    await reply(next, "nine")
+    assert.deepEqual(sentTo(), Array(3).fill(post.message_id))
+    assert.notEqual(bench.jobs()[0]?.sender, bench.jobs()[1]?.sender)
+  })
+
+  test("is told from other answers of the group, which refer to nothing", async () => {
+    await begin({ groupPolicy: "open" })
+    const { message_id: replyTo } = say(bea, "who knows?")
+    say(ann, `@${botName} do you?`, { replyTo })
+    const [input] = await heard()
+    await reply(input, "I do")
+    assert.deepEqual(sentTo(), [undefined])
+  })
+})
+
 describe("a channel", () => {
   test("is answered only when its id is listed", async () => {
     await begin({ groupPolicy: "open", groups: { "*": { requireMention: false } } })
@@ -350,6 +392,36 @@ describe("what does not call the bot", () => {
     bench.channel.commands.sessionChanged()
     say(bea, "still there?")
     await bench.until(() => history().length === 1, "the session wants to be called")
+  })
+
+  test("is answered where the group says always, though its people of standing share the main session", async () => {
+    await begin({ groupPolicy: "open" }, { config: { session: { scope: "global" } } })
+    const { control } = bench.emulator
+    const other = control.addChat({ type: "supergroup", title: "Others", members: [ann.id, bea.id] })
+    say(ann, "/activation always")
+    await bench.until(() => bench.jobs().length === 1, "the command")
+    const { sessionKey: key } = JSON.parse(bench.jobs()[0]?.payload ?? "") as { sessionKey: string }
+    await bench.store.write(async (write) => {
+      const settings = JSON.stringify({ activation: "always" })
+      write
+        .prepare(
+          `insert into session (key, agent_id, session_id, settings, created_at, updated_at) values (?, 'main', 's', ?, 1, 1)
+           on conflict (key) do update set settings = excluded.settings`,
+        )
+        .run(key, settings)
+    })
+    bench.channel.commands.sessionChanged()
+    for (const who of [ann, bea]) {
+      say(who, "not for the bot", { chatId: other.id })
+      say(who, `anybody here? ${who.first_name}`)
+    }
+    assert.deepEqual(
+      (await heard(3)).slice(1).map(({ text, sessionKey }) => [text, sessionKey]),
+      [
+        ["anybody here? Ann", "agent:main:main"],
+        ["anybody here? Bea", `agent:main:chatapp:group:${group.id}`],
+      ],
+    )
   })
 
   test("names other bots, or a longer name, or refers to the start of its topic", async () => {

@@ -4,7 +4,11 @@ import { afterEach, test } from "node:test"
 import type { Chat, User } from "grammy/types"
 import { type Config, type ConfigPath, configSchema } from "../../config/index.ts"
 import type { WriteResult } from "../../config/index.ts"
+import { silentLog } from "../../../test/support/store.ts"
+import { createBackground } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/route.ts"
+import { ChatMoves } from "./moves/moves.ts"
+import { createSettings } from "./settings.ts"
 import { type Bench, type BenchOptions, startBench } from "./test-bench/bench.ts"
 
 let bench: Bench
@@ -192,6 +196,37 @@ test("a refused send teaches the move when no message has told of it", async () 
   })
   await bench.emulator.control.waitForMessage({ chatId: supergroup.id, from: "bot", match: "late answer" })
   await bench.until(() => rows("select new_id from chat_move").length === 1, "the move is known")
+})
+
+test("a move is settled though another account's batch has failed while it was being written", async () => {
+  const match = { channel: "chatapp", peer: { kind: "group", id: "-500" } }
+  const config: Config = configSchema.parse({
+    agents: { list: [{ id: "main" }, { id: "home" }] },
+    bindings: [{ agentId: "home", match }],
+    channels: { chatapp: groupsFor(-500) },
+  })
+  await begin()
+  const background = createBackground(silentLog)
+  const moves = new ChatMoves({
+    store: bench.store,
+    config: () => config,
+    renameConfig: renameGroups,
+    background,
+    onMoved: () => undefined,
+    log: silentLog,
+  })
+  const settings = moves.follow(createSettings(() => config).account("default"))
+  const move = { oldId: "-500", newId: "-1005" }
+  moves.see(move)
+  await bench.store.write(async (write) => {
+    moves.reload()
+    moves.apply(write, move, "default")
+  })
+  moves.settle()
+  assert.equal(settings.boundAgent({ chatKind: "supergroup", chatId: "-1005", topicId: undefined }), "home")
+  await background.idle()
+  assert.deepEqual(renamed, [{ key: ["channels", "chatapp", "groups", "-500"], to: "-1005" }])
+  assert.ok(isDone())
 })
 
 test("being added, removed and blocked is told and counted, and ends nothing", async () => {

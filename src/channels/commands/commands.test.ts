@@ -187,6 +187,31 @@ describe("the lists of commands", () => {
   })
 })
 
+test("a new session is begun also where its model has lost its provider, and says so", async () => {
+  const renewed: string[] = []
+  const services = {
+    sessions: {
+      find: () => ({ settings: { model: "gone/large" } }),
+      renew: (_write: unknown, key: string) => void renewed.push(key),
+    },
+    models: {
+      describe() {
+        throw new AppError("model-unknown", "There is no model gone/large", { hint: "Choose another: /model" })
+      },
+    },
+  } as unknown as CommandServices
+  for (const name of ["new", "reset"]) {
+    const call = { agentId: "main", sessionKey: `agent:main:${name}`, args: "" } as never
+    const answer = await findCommand(name)?.run(call, services)
+    assert.equal(
+      answer?.text,
+      "New session. Its model cannot be used: There is no model gone/large. Choose another: /model",
+    )
+    answer?.commit?.({} as never)
+  }
+  assert.deepEqual(renewed, ["agent:main:new", "agent:main:reset"])
+})
+
 test("who stops is told what was under way and what waited, or that there was nothing", async () => {
   const told = async (running: number, waiting: number) => {
     const services = { lanes: { stop: async () => ({ running, waiting }) } } as unknown as CommandServices

@@ -2,7 +2,16 @@
 // called, and copies of what answers show, so that a chat shows the same tomorrow. Nothing is kept for ever.
 import { open, stat } from "node:fs/promises"
 import { basename, extname, join } from "node:path"
-import { AppError, type Background, type Ids, type Log, readInside, writeDurableFile } from "../../kernel/index.ts"
+import {
+  AppError,
+  type Background,
+  type Ids,
+  type Log,
+  isDiskFailure,
+  isOutOfHandles,
+  readInside,
+  writeDurableFile,
+} from "../../kernel/index.ts"
 import { pruneFolder } from "../../kernel/prune-folder.ts"
 import type { ReplyMedia } from "../../delivery/contract.ts"
 import { openMedia } from "../shared/media/open.ts"
@@ -18,6 +27,8 @@ export interface WebFilesOptions {
   ids: Ids
   background: Background
   log: Log
+  /** For tests, whose disks work. */
+  open?: typeof openMedia
 }
 
 export interface Upload {
@@ -76,12 +87,19 @@ export class WebFiles {
     return { id, name: plainName(name), mediaType, bytes: info.size, stored, path, head }
   }
 
-  /** A copy of what an answer shows; what cannot be had is told in its place. */
-  async keep({ path, mediaType }: ReplyMedia, stem: string): Promise<StoredFile> {
+  /**
+   * A copy of what an answer shows; what cannot be had is told in its place. Throws where it may be had later: without
+   * handles, and, for as long as it `mayWait`, of a disk that does not work.
+   */
+  async keep({ path, mediaType }: ReplyMedia, stem: string, mayWait: boolean): Promise<StoredFile> {
     this.#clean()
     const name = plainName(basename(path))
     try {
-      const media = await openMedia({ path, root: this.#options.mediaRoot, maxMb: this.#options.maxMb() })
+      const media = await (this.#options.open ?? openMedia)({
+        path,
+        root: this.#options.mediaRoot,
+        maxMb: this.#options.maxMb(),
+      })
       await media.close()
       const stored = `${stem}${extname(path).slice(0, 8)}`
       const copy = join(this.#folder, stored)
@@ -90,6 +108,7 @@ export class WebFiles {
       return { name, mediaType, bytes: media.bytes, stored }
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "media-refused") throw error
+      if (isOutOfHandles(error) || (mayWait && isDiskFailure(error))) throw error
       this.#options.log.warn({ path, reason: error.message }, "file of an answer left out")
       return { name, mediaType, bytes: 0, problem: error.message }
     }

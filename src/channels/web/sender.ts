@@ -1,6 +1,6 @@
 // The way out to the page: an outbox row -> the message that the chat shows. Both are in one store, so a send is one
 // write, and one that a crash has cut is made again: the message is there once.
-import type { ChannelSender, Reply, SendOutcome } from "../../delivery/contract.ts"
+import type { ChannelSender, Reply, ReplyMedia, SendOutcome } from "../../delivery/contract.ts"
 import { AppError } from "../../kernel/index.ts"
 import type { Route } from "../../sessions/index.ts"
 import type { NewOutbox, OutboxRow, Store } from "../../store/index.ts"
@@ -22,6 +22,9 @@ export interface SenderOptions {
 }
 
 const offDelayMs = 60_000
+const laterMs = 2_000
+/** Of a file where the disk is broken: its chat goes on without it. */
+const maxTries = 3
 const maxEmoji = 32
 
 export function createWebSender(options: SenderOptions): ChannelSender {
@@ -99,6 +102,16 @@ export function rowOf(route: Route, kind: RowKind, payload: WebPayload): NewOutb
   }
 }
 
+/** Why they have to wait, where they may be had later. */
+async function keepFiles(files: WebFiles, row: OutboxRow, media: readonly ReplyMedia[]) {
+  const mayWait = row.attempts < maxTries
+  const kept = media.map((file, index) => files.keep(file, `out-${row.id}-${index}`, mayWait))
+  const ends = await Promise.allSettled(kept)
+  const failed = ends.find((end) => end.status === "rejected")
+  if (failed && !(failed.reason instanceof AppError)) throw failed.reason
+  return failed ? (failed.reason as AppError) : await Promise.all(kept)
+}
+
 async function perform({ store, files }: SenderOptions, row: OutboxRow): Promise<SendOutcome> {
   const payload = JSON.parse(row.payload) as WebPayload
   const { chat_id: chat, origin, trusted } = row
@@ -117,7 +130,8 @@ async function perform({ store, files }: SenderOptions, row: OutboxRow): Promise
     return { kind: "rejected", error: "there is no such message in this chat" }
   }
   const ref = String(row.id)
-  const kept = await Promise.all(payload.files.map((file, index) => files.keep(file, `out-${row.id}-${index}`)))
+  const kept = await keepFiles(files, row, payload.files)
+  if (kept instanceof AppError) return { kind: "retry", delayMs: laterMs, error: kept.message }
   const runId = runOfJob(store, row.job_id)
   const { text, thinking, buttons, replyTo } = payload
   const more = { ...(thinking ? { thinking } : {}), ...(buttons ? { buttons } : {}), ...(replyTo ? { replyTo } : {}) }

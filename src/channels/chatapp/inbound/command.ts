@@ -14,6 +14,7 @@ import {
 } from "../../commands/index.ts"
 import type { AccessDecision, Sender } from "../../access.ts"
 import { askerOf } from "./access.ts"
+import { groupSession } from "./conversation.ts"
 import type { Place } from "./place.ts"
 import { isDirect } from "./place.ts"
 import { type PlanContext, type Planned, entryOf, skip } from "./planned.ts"
@@ -110,7 +111,8 @@ function callOf(command: ChatCommand, args: string, { place, sender, decision }:
     command: command.name,
     args,
     agentId: place.agentId,
-    sessionKey: place.sessionKey,
+    // What holds for a group holds for all of its people, and for no other group.
+    sessionKey: command.where === "group" ? groupSession(place) : place.sessionKey,
     route: place.route,
     sender: askerOf(sender, decision),
   }

@@ -25,15 +25,20 @@ export function addressing(
   return { isMentioned: mentioned, isForBot: mentioned || hearsAll, hearsAll }
 }
 
-/** The session's `/activation`, else the topic's or group's `requireMention`. */
-export function needsMention(
+/** The `/activation` of the group or topic, else its `requireMention`. */
+function needsMention(
   chat: Message["chat"],
-  place: Pick<Place, "sessionKey" | "topicId">,
+  place: Place,
   { settings, activationOf }: Pick<PlanContext, "settings" | "activationOf">,
 ): boolean {
-  const activation = activationOf(place.sessionKey)
+  const activation = activationOf(groupSession(place))
   if (activation !== undefined) return activation === "mention"
   return placeSettings(settings, { chat, topicId: place.topicId })?.requireMention ?? true
+}
+
+/** Of the group alone, whatever session its people share. */
+export function groupSession({ agentId, route, topicId }: Place): string {
+  return groupKey(agentId, channelName, route.chatId, topicId)
 }
 
 /** What the place adds to the input of a turn. */
@@ -67,9 +72,7 @@ export function keepForLater(
   const { settings, now } = context
   const chatId = place.route.chatId
   // What a group said is shown in that group alone, whatever session its people share.
-  const sessionKey = settings.isOneSession
-    ? groupKey(place.agentId, channelName, chatId, place.topicId)
-    : place.sessionKey
+  const sessionKey = settings.isOneSession ? groupSession(place) : place.sessionKey
   const entry = entryOf(update, context, {
     kind: "message",
     chat: chatId,

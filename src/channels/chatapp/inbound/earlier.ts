@@ -21,7 +21,7 @@ export interface EarlierTurns {
   /** Whether a turn of this session runs or waits. */
   isTurnOpen(sessionKey: string): boolean
   /** The job that a message became, whatever has become of that. */
-  jobOfMessage(ref: string): Pick<JobRow, "payload" | "lane_key"> | undefined
+  jobOfMessage(ref: string): Pick<JobRow, "payload" | "lane_key" | "attempts"> | undefined
 }
 
 /** Far beyond the time between two parts of a paste. */
@@ -67,7 +67,7 @@ export class Earlier {
       jobOfMessage: (ref) => {
         const planned = jobs.get(ref)
         if (!planned) return jobOfMessage(store, ref)
-        return { payload: JSON.stringify(planned.payload), lane_key: planned.laneKey }
+        return { payload: JSON.stringify(planned.payload), lane_key: planned.laneKey, attempts: 0 }
       },
     }
   }

@@ -3,6 +3,7 @@ import type { Chat, Message } from "grammy/types"
 import { groupKey, mainKey } from "../../../sessions/keys.ts"
 import type { Route } from "../../../sessions/route.ts"
 import { type AccountSettings, channelName } from "../settings.ts"
+import type { Lookups } from "./lookups.ts"
 
 export interface Place {
   route: Route
@@ -36,18 +37,25 @@ export function placeOf(
   {
     settings,
     agentId: defaultAgent,
-  }: { settings: Pick<AccountSettings, "accountId" | "directSession" | "boundAgent">; agentId: string },
+    look,
+  }: {
+    settings: Pick<AccountSettings, "accountId" | "directSession" | "boundAgent">
+    agentId: string
+    look?: Pick<Lookups, "sentRoute">
+  },
 ): Place {
   const chatId = String(message.chat.id)
   const topicId = topicOf(message)
   const agentId = settings.boundAgent({ chatKind: message.chat.type, chatId, topicId }) ?? defaultAgent
   const threadId = topicId ?? directThread(message)
+  const post = commentsOf(message, look)
   const route: Route = {
     channel: channelName,
     account: settings.accountId,
     chatId,
     chatKind: message.chat.type,
     ...(threadId === undefined ? {} : { threadId }),
+    ...(post === undefined ? {} : { commentsOf: post }),
     messageId: String(message.message_id),
   }
   // A thread of a direct chat changes where the answer appears, not which conversation it is.
@@ -66,6 +74,18 @@ function topicOf(message: Message): string | undefined {
   if (message.chat.type !== "supergroup" || !message.chat.is_forum) return undefined
   const isTopic = message.is_topic_message && message.message_thread_id !== undefined
   return isTopic ? String(message.message_thread_id) : generalTopic
+}
+
+/**
+ * The post of a linked channel that this is a comment on: it answers the post, or an answer of ours below it. The
+ * platform names the thread of any reply, so a number alone does not tell.
+ */
+function commentsOf(message: Message, look: Pick<Lookups, "sentRoute"> | undefined): string | undefined {
+  const { chat, reply_to_message: replied } = message
+  if (chat.type !== "supergroup" || chat.is_forum) return undefined
+  if (replied?.is_automatic_forward) return String(replied.message_id)
+  const ours = [message, replied].find((each) => each?.from?.is_bot)
+  return ours && look?.sentRoute(chat, ours.message_id)?.commentsOf
 }
 
 function directThread(message: Message): string | undefined {

@@ -42,7 +42,7 @@ export function planEdit(update: Update, message: Message, context: PlanContext)
   }
   const before = JSON.parse(job.payload) as TurnInput
   // Link previews, buttons and reactions are edits to the platform.
-  if (!isChanged(before, input)) return skip(update, context, "edited", seen)
+  if (!isChanged(before, input, job.attempts > 0)) return skip(update, context, "edited", seen)
   const prefix = `Message ${message.message_id} was edited by its sender.`
   const text = `${prefix} It now says:\n${shorten(input.text)}`
   const { origin, names } = input
@@ -66,11 +66,15 @@ function amended(before: TurnInput, now: TurnInput): TurnInput {
   return { ...kept, ...now }
 }
 
-function isChanged(before: TurnInput, now: TurnInput): boolean {
-  // Of several messages that became one turn, one part is edited.
-  const hasWords = before.text === now.text || (before.join !== undefined && before.text.includes(now.text))
+function isChanged(before: TurnInput, now: TurnInput, hasBegun: boolean): boolean {
+  // A turn that has begun may have become one of several messages, of which one part is edited.
+  const hasWords = before.text === now.text || (hasBegun && before.join !== undefined && hasPart(before, now.text))
   const known = new Set(filesOf(before))
   return !hasWords || filesOf(now).some((id) => !known.has(id))
+}
+
+function hasPart({ join, text }: TurnInput, part: string): boolean {
+  return join?.kind === "paste" ? text.includes(part) : `\n${text}\n`.includes(`\n${part}\n`)
 }
 
 function filesOf({ pending }: TurnInput): string[] {

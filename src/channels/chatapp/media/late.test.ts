@@ -166,4 +166,26 @@ describe("a picture", () => {
     assert.match(String(events[0]?.["text"]), /photo.*could not be fetched/)
     assert.equal(bench.jobs().length, 2, "no turn")
   })
+
+  test("that was given up is fetched anew for whoever asks again, and once while it is fetched", async (context) => {
+    const { clock } = quickClock()
+    const bench = await begin(context, clock)
+    const { control } = bench.emulator
+    control.fault({ kind: "status", status: 500, method: "getFile", times: 0 })
+    await send(bench)
+    const first = bench.jobs()[0]?.input as TurnInput
+    await untilDone(() => fetch(bench, first))
+    const replyTo = Number(first.route?.messageId)
+    const ask = async (text: string) => {
+      control.sendText({ userId: owner, text, replyTo })
+      const asked = () => bench.jobs().find(({ kind, input }) => kind === "turn" && input.text === text)?.input
+      await bench.until(() => asked() !== undefined, text)
+      return (await untilDone(() => fetch(bench, asked() as TurnInput))).value
+    }
+    assert.match((await ask("and now?")).header ?? "", /shown by itself/)
+    assert.equal(lateJobs(bench).length, 1, "it is being fetched already")
+    bench.store.handle.raw.exec("update job set state = 'done', head = 0 where kind = 'late-files'")
+    assert.match((await ask("once more?")).header ?? "", /shown by itself/)
+    assert.equal(lateJobs(bench).filter(({ state }) => state === "ready").length, 1)
+  })
 })

@@ -2,7 +2,7 @@
 // which fetches on for an hour and then begins a turn that shows them: turn -> late job -> files -> turn.
 import { type TurnInput, turnJob } from "../../../agent/turn-input.ts"
 import type { Clock, Ids, Json, Log } from "../../../kernel/index.ts"
-import { type JobEnd, type JobHandler, JobPostponed, type JobRow, type Store } from "../../../store/index.ts"
+import { type JobEnd, type JobHandler, JobPostponed, type JobRow, type Store, openJobs } from "../../../store/index.ts"
 import type { RemoteFile } from "../inbound/content/index.ts"
 import type { Pending } from "../inbound/said.ts"
 import { channelName } from "../settings.ts"
@@ -30,7 +30,10 @@ export interface LateParts {
   fetch: (account: string, files: readonly RemoteFile[], signal: AbortSignal) => Promise<(Fetched | undefined)[]>
 }
 
-/** Durable when it resolves, and once for each message: a turn that begins again after a crash changes nothing. */
+/**
+ * Durable when it resolves, and once for each message that asks: a turn that begins again after a crash changes nothing.
+ * While the same files are fetched for another message of the conversation, they come with that one.
+ */
 export async function fetchLater(
   { store, ids }: Pick<LateParts, "store" | "ids">,
   input: TurnInput,
@@ -39,18 +42,21 @@ export async function fetchLater(
   const { route } = input
   if (!route) return
   const names = files.map(({ uniqueId }) => uniqueId).join(",")
-  const deliveryId = `${route.chatId}:${files[0]?.messageId ?? 0}:${names}`
+  const carried = `${route.chatId}:${files[0]?.messageId ?? 0}:${names}`
+  const laneKey = `${input.sessionKey}:late-files:${carried}`
+  if (openJobs(store, laneKey).length > 0) return
   const payload: LateFiles = { input: lateInput(input, files) }
   await store.ingest({
     source: `${channelName}-late-files`,
     account: route.account,
-    deliveryId,
+    // Asked again after it was given up, by an answer to the message that carries them.
+    deliveryId: `${route.messageId ?? ""}:${carried}`,
     payload: null,
     jobs: [
       {
         runId: ids.uuid(),
         kind: lateFilesJobKind,
-        laneKey: `${input.sessionKey}:late-files:${deliveryId}`,
+        laneKey,
         payload: payload as unknown as Json,
         // Turns keep their places: this one waits for others most of the time.
         urgent: true,

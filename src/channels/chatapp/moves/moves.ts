@@ -64,6 +64,8 @@ export class ChatMoves {
   /** After that commit, and at the start. */
   settle(): void {
     this.#options.onMoved()
+    // Another account's failed transaction may have taken back what was seen of it meanwhile.
+    this.reload()
     if (this.#open.size === 0) return
     this.#options.background.run("configuration of moved groups", () => this.#moveConfig())
   }

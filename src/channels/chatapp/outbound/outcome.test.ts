@@ -23,7 +23,7 @@ function judged(failure: Parameters<typeof judgeSend>[0], change: Partial<TextPa
   const payload: TextPayload = { text: "<b>a</b>", plain: "a", parseMode: "HTML", linkPreview: true, ...change }
   const { error: _words, ...outcome } = {
     error: "",
-    ...judgeSend(failure, { payload, rowKind: "text", attempt: 1, retry, chatKind }),
+    ...judgeSend(failure, { payload, rowKind: "text", attempt: 1, retry, chatKind, isReply: true }),
   }
   return outcome as { kind: string; delayMs?: number; payload?: Partial<TextPayload> }
 }

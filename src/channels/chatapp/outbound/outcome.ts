@@ -52,9 +52,16 @@ export function judgeMedia(
 
 export type SentPayload = TextPayload | MediaPayload | AlbumPayload | StickerPayload
 
+interface Judged {
+  payload: SentPayload
+  rowKind: string
+  chatKind: string
+  isReply: boolean
+}
+
 export function judgeSend(
   failure: CallFailure,
-  context: { payload: SentPayload; rowKind: string; attempt: number; retry: RetryPolicy; chatKind: string },
+  context: Judged & { attempt: number; retry: RetryPolicy },
 ): SendOutcome {
   const error = describeFailure(failure)
   const again = () => tryAgain(error, context.attempt, context.retry)
@@ -65,7 +72,7 @@ export function judgeSend(
       return { kind: "uncertain", error }
     case "page":
       return (
-        (failure.status === 413 && wordsAlone(context.payload, error, tooLargeText)) ||
+        (failure.status === 413 && wordsAlone(context.payload, { ...context, error, why: tooLargeText })) ||
         judgePage(failure.status, error, again)
       )
     case "refused":
@@ -87,7 +94,7 @@ function judgePage(status: number, error: string, again: () => SendOutcome): Sen
 
 function judgeRefusal(
   failure: Extract<CallFailure, { kind: "refused" }>,
-  { payload, rowKind, chatKind }: { payload: SentPayload; rowKind: string; chatKind: string },
+  { payload, rowKind, chatKind, isReply }: Judged,
   again: () => SendOutcome,
 ): SendOutcome {
   const error = describeFailure(failure)
@@ -112,7 +119,9 @@ function judgeRefusal(
   }
   const other = sentOtherwise(payload, rowKind, description)
   if (other) return replace(other, error)
-  const words = isFileRefused(description) ? wordsAlone(payload, error, refusedText(description)) : undefined
+  const words = isFileRefused(description)
+    ? wordsAlone(payload, { error, why: refusedText(description), isReply })
+    : undefined
   if (words) return words
   // The topic of a private chat is gone; the same person still reads the chat itself.
   if (chatKind === "private" && payload.threadId !== undefined && /thread not found|topic_/i.test(description)) {
@@ -139,15 +148,22 @@ function refusedText(description: string): string {
   return `The file cannot be sent: ${description.replace(/^[A-Z][\w ]{0,40}: /, "")}`
 }
 
-/** The words that a file would have had below it, and why it is missing; undefined when it has none. */
-export function wordsAlone(payload: SentPayload, error: string, why = error): SendOutcome | undefined {
-  if (!("caption" in payload)) return undefined
+/** The words that a file would have had below it, and why it is missing; of an answer that has none why alone. */
+export function wordsAlone(
+  payload: SentPayload,
+  { error, why, isReply }: { error: string; why: string; isReply: boolean },
+): SendOutcome | undefined {
+  if ("text" in payload || "fileId" in payload) return undefined
   const { caption, path: _path, mediaType: _type, items: _items, sendAs: _as, ...rest } = payload as Captioned
-  if (!caption) return undefined
+  if (!caption) return isReply ? replace({ ...rest, ...plainText(`(${why})`) }, error) : undefined
   const note = `\n\n(${why})`
   const text = caption.text + (caption.parseMode ? escapeText(note) : note)
   // Below a file no link shows a preview.
   return replace({ ...rest, ...caption, text, plain: caption.plain + note, linkPreview: false }, error)
+}
+
+function plainText(text: string): TextPayload {
+  return { text, plain: text, linkPreview: false }
 }
 
 type Captioned = Partial<MediaPayload & AlbumPayload>

@@ -119,8 +119,10 @@ function addressing(settings: AccountSettings, route: Route, reply: Reply, index
   const isFirst = index === 0 && !reply.isReferred
   const refers = settings.replyToMode === "all" || (settings.replyToMode === "first" && isFirst)
   const namesThread = route.threadId !== undefined && (route.chatKind === "private" || route.threadId !== generalTopic)
+  // Nothing else puts a message below a post.
+  const replyTo = refers ? (reply.replyTo ?? route.commentsOf) : route.commentsOf
   return {
-    ...(refers && reply.replyTo !== undefined ? { replyTo: reply.replyTo } : {}),
+    ...(replyTo === undefined ? {} : { replyTo }),
     ...(refers && reply.replyTo !== undefined && reply.quote ? { quote: reply.quote.slice(0, maxQuoteChars) } : {}),
     ...(namesThread ? { threadId: route.threadId } : {}),
     ...(reply.silent ? { silent: true } : {}),

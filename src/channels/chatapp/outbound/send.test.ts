@@ -50,6 +50,17 @@ async function send(reply: Partial<Reply>, to: Route = route()): Promise<void> {
   })
 }
 
+/** As the answer of a turn. */
+async function answer(reply: Partial<Reply>, to: Route = route()): Promise<void> {
+  await bench.store.write(async (write) => {
+    const runId = `answer-${person}`
+    write.addJob({ runId, kind: "turn", laneKey: runId, payload: {} })
+    const jobId = Number(write.prepare("select id from job where run_id = ?").get(runId)?.["id"])
+    for (const row of bench.channel.sender.plan(to, { text: "", media: [], ...reply }))
+      write.addOutbox({ ...row, jobId })
+  })
+}
+
 async function change(made: MessageChange): Promise<void> {
   const row = bench.channel.sender.planChange?.(route(), made)
   await bench.store.write(async (write) => void (row && write.addOutbox(row)))
@@ -478,6 +489,24 @@ describe("the words below a file", () => {
     const why = "The file cannot be sent: not enough rights to send photos to the chat"
     assert.equal(received()[0]?.text, `the page https://example.com\n\n(${why})`)
     assert.deepEqual(calls()[0]?.parameters["link_preview_options"], { is_disabled: true })
+  })
+})
+
+describe("an answer that is a file alone", () => {
+  test("leaves why it is missing in its place, where the file or the chat does not let it go", async () => {
+    begin({ mediaMaxMb: 0.001 })
+    const media = (path: string) => [{ path, mediaType: "image/png" }]
+    await answer({ media: media(mediaFile("a.png", Buffer.alloc(2000))), replyTo: String(started) })
+    await settled()
+    assert.equal(received()[0]?.text, "(The file a.png cannot be sent: it is larger than 0.001 MB (mediaMaxMb))")
+    assert.equal(received()[0]?.reply_to_message?.message_id, started)
+    begin()
+    const description = "Bad Request: not enough rights to send photos to the chat"
+    bench.emulator.control.fault({ kind: "status", method: "sendPhoto", status: 400, description })
+    await answer({ media: media(mediaFile("b.png")) })
+    await settled()
+    assert.equal(received()[0]?.text, "(The file cannot be sent: not enough rights to send photos to the chat)")
+    assert.deepEqual(states(), ["sent"])
   })
 })
 

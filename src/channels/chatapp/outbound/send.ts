@@ -25,7 +25,15 @@ export async function sendRow(row: OutboxRow, context: SendContext): Promise<Sen
   const waitMs = floodWaitMs(failure)
   if (waitMs !== undefined) context.onFlood(waitMs)
   const { retry } = context.settings
-  return judgeSend(failure, { payload, rowKind: row.kind, attempt: row.attempts, retry, chatKind: route.chatKind })
+  const isReply = context.isReply(row)
+  return judgeSend(failure, {
+    payload,
+    rowKind: row.kind,
+    attempt: row.attempts,
+    retry,
+    chatKind: route.chatKind,
+    isReply,
+  })
 }
 
 /** What it counts for the platform's limits: an album each of its items. */
@@ -75,7 +83,9 @@ async function send(
       : sendMedia(row, payload, open[0] as OpenUpload, chatId, context))
   } catch (error) {
     const outcome = judgeMedia(error, { attempt: row.attempts, retry: context.settings.retry })
-    if (outcome) return (outcome.kind === "rejected" && wordsAlone(payload, outcome.error)) || outcome
+    if (outcome?.kind === "rejected")
+      return wordsAlone(payload, { error: outcome.error, why: outcome.error, isReply: context.isReply(row) }) ?? outcome
+    if (outcome) return outcome
     throw error
   } finally {
     await Promise.all(open.map((media) => media.close()))

@@ -19,6 +19,7 @@ import { planChange } from "./plan-change.ts"
 import type { Renderer } from "./render.ts"
 import { messageCount, sendRow } from "./send.ts"
 import { type TakeOptions, takeMedia } from "../../shared/media/take.ts"
+import { isOfTool } from "../../shared/tool/sends.ts"
 import { resolveTarget } from "./target.ts"
 
 export interface SenderOptions {
@@ -88,6 +89,11 @@ export function createSender(options: SenderOptions): ChannelSender {
       const said = JSON.parse(payload) as { text?: string; caption?: unknown }
       return !isAction(kind) && (said.text !== undefined || said.caption !== undefined)
     },
+    wordsOf({ kind, payload }) {
+      if (isAction(kind)) return undefined
+      const said = JSON.parse(payload) as { plain?: string; caption?: { plain: string } }
+      return said.plain ?? said.caption?.plain ?? ""
+    },
     afterReply(input, earlier) {
       const config = options.config()
       if (!config.messages.removeAckAfterReply || !input.route) return []
@@ -144,6 +150,7 @@ async function decorate(
     client,
     settings: settings.account(row.account),
     keepLongValues: async () => undefined,
+    isReply: () => false,
     begin,
     onFlood: (retryAfterMs) => decoration.pause(row.account, retryAfterMs),
     signal,
@@ -166,6 +173,7 @@ async function sendFrom(
     settings: settings.account(row.account),
     mediaRoot: join(stateFolder, "media"),
     keepLongValues: (buttons) => keepLongValues(store, buttons, row),
+    isReply: (sent) => sent.job_id !== null && !isOfTool(store, sent),
     begin,
     onFlood: (retryAfterMs) => account.pacer.refused(row.id, retryAfterMs),
     signal,

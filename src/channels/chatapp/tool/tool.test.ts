@@ -489,6 +489,17 @@ describe("media from the web", () => {
     assert.match(said()[0]?.text ?? "", /^look\n\n\(The file cannot be sent/)
   })
 
+  test("that the chat does not take is told the model alone where it has no words", async () => {
+    begin()
+    const job = { runId: run, kind: "turn", laneKey: run, payload: {}, runAt: 4e12 }
+    await bench.store.write(async (write) => void write.addJob(job))
+    const description = "Bad Request: not enough rights to send photos to the chat"
+    bench.emulator.control.fault({ kind: "status", method: "sendPhoto", status: 400, description })
+    const result = await message({ action: "send", media: `${base}/a.png` })
+    assert.match(JSON.stringify([result.isError, result.content]), /^\[true,.*It was not done.*not enough rights/)
+    assert.deepEqual([said(), written().map(({ state }) => state)], [[], ["dead"]])
+  })
+
   test("is refused when it is too large, gone, not on the web, or leads to an inner address", async () => {
     begin({ mediaMaxMb: 1 })
     const bad = [`${base}/large`, `${base}/none`, `${base}/away`, `${base}/file`, `${base}/loop`, "http://other.test/a"]

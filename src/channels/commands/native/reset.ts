@@ -2,6 +2,7 @@
 // the command is a message of its own, which intake has put behind this job.
 import { changeSettings } from "../settings.ts"
 import type { ChatCommand, CommandAnswer, CommandCall, CommandServices } from "../contract.ts"
+import { AppError } from "../../../kernel/index.ts"
 import { choosable } from "./model.ts"
 
 export const newSession: ChatCommand = {
@@ -19,12 +20,21 @@ function restart(call: CommandCall, services: CommandServices): CommandAnswer {
   const { agentId, sessionKey } = call
   const wanted = call.args === "" ? undefined : choosable(services, agentId, call.args)
   const settings = services.sessions.find(sessionKey)?.settings
-  const { id } = services.models.describe({ agentId, model: wanted ?? settings?.model, thinking: settings?.thinking })
   return {
-    text: `New session. Model: \`${id}\``,
+    text: `New session. ${modelText(services, { agentId, model: wanted ?? settings?.model, thinking: settings?.thinking })}`,
     commit(write) {
       services.sessions.renew(write, sessionKey, agentId)
       if (wanted !== undefined) changeSettings(services.sessions, write, call, { model: wanted })
     },
+  }
+}
+
+/** One that has lost its provider or key keeps nobody from beginning anew. */
+function modelText(services: CommandServices, selection: Parameters<CommandServices["models"]["describe"]>[0]): string {
+  try {
+    return `Model: \`${services.models.describe(selection).id}\``
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return `Its model cannot be used: ${error.message}. ${error.hint ?? ""}`.trim()
   }
 }

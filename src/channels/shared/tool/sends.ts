@@ -1,5 +1,5 @@
 // What tools have sent, by run: the same send in the same run is made once, whatever crashes in between.
-import type { NewOutbox, Store, Write } from "../../../store/index.ts"
+import type { NewOutbox, OutboxRow, Store, Write } from "../../../store/index.ts"
 
 export interface SendKey {
   runId: string
@@ -39,6 +39,17 @@ export async function addRows(
     }
     return ids
   })
+}
+
+/** A tool has sent it, and not the turn itself as its answer. */
+export function isOfTool({ handle }: Store, { id, job_id: jobId }: Pick<OutboxRow, "id" | "job_id">): boolean {
+  const row = handle
+    .prepare(
+      `select 1 from tool_send where run_id = (select run_id from job where id = ?)
+         and exists (select 1 from json_each(deliveries) where value = ?) limit 1`,
+    )
+    .get(jobId, id)
+  return row !== undefined
 }
 
 function jobOf(write: Write, runId: string): number | undefined {
