@@ -7,13 +7,17 @@ export class Concealment {
   isUsed = false
   /** Worlds of documents in which what is typed is concealed. */
   readonly watched = new WeakSet<object>()
-  /** Frames that did not answer when they were to be watched. */
+  /** Frames that did not answer when they were asked last. */
   readonly silent = new WeakSet<object>()
 
   add(origin: string, value: string): void {
     this.isUsed = true
     const values = this.#values.get(origin) ?? new Set()
     this.#values.set(origin, values.add(value))
+  }
+
+  get hasValues(): boolean {
+    return this.#values.size > 0
   }
 
   valuesFor(origin: string): string[] {

@@ -1,6 +1,7 @@
 // What pages of a tab must not show: secrets that were filled in, and what a person typed who had taken it over.
 import { AppError } from "../../kernel/index.ts"
-import { callAgent, type Frame, unlessGone, valueIn, type World } from "./frames.ts"
+import { addressOfFrame } from "./frame-address.ts"
+import { callAgent, type Frame, unlessGone, type World } from "./frames.ts"
 import type { SecretState } from "./inject/conceal.ts"
 import { parseRef, staleRef } from "./refs.ts"
 import type { Operation, Tab } from "./tab.ts"
@@ -66,9 +67,12 @@ export async function refuseCodeBesideSecrets(tab: Tab, { signal }: Operation): 
 
 /** Before a picture: dots where a page shows by itself what was filled in. */
 export async function concealWords(tab: Tab, signal: AbortSignal): Promise<void> {
-  if (!tab.concealment.isUsed) return
+  if (!tab.concealment.hasValues) return
   await Promise.all(
     tab.frames.all.map(async (frame) => {
+      // A frame of another site need not answer for that: one that does not would hold up every picture.
+      const address = addressOfFrame(tab, frame)
+      if (address !== "" && tab.concealment.valuesFor(new URL(address).origin).length === 0) return
       const work = async () => {
         const world = await tab.frames.world(frame, signal)
         // The page of an origin has what was filled into it; those of others are not told.
@@ -90,7 +94,7 @@ const pressMs = 1_000
  */
 export async function watchTyping(tab: Tab, signal: AbortSignal, isTyped: boolean): Promise<void> {
   tab.concealment.isUsed = true
-  const { watched, silent } = tab.concealment
+  const { watched } = tab.concealment
   const isNew = ({ world }: Frame) => !world || !watched.has(world)
   const watch = async (frame: Frame) => {
     const world = await tab.frames.world(frame, signal)
@@ -98,31 +102,39 @@ export async function watchTyping(tab: Tab, signal: AbortSignal, isTyped: boolea
     watched.add(world)
   }
   const asked = new Map(tab.frames.all.filter(isNew).map((frame) => [frame, unlessGone(watch(frame))]))
-  const everywhere = Promise.all(asked.values())
   // Where it is not waited for, nobody is told.
-  everywhere.catch(() => undefined)
+  for (const done of asked.values()) done.catch(() => undefined)
   const { main } = tab.frames
   await asked.get(main)
   asked.delete(main)
   if (asked.size === 0) return
-  if (isTyped) {
-    const isOwn = main.world && (await unlessGone(valueIn(main.world, hasFieldFocus, signal)))
-    if (isOwn !== true) await everywhere
-    return
+  if (!isTyped) return await untilHeard(tab, asked)
+  const typedInto = async ([frame, done]: [Frame, Promise<unknown>]) => {
+    if (await tab.frames.mayHaveFocus(frame, signal)) await done
   }
-  const heard = [...asked].filter(([frame]) => !silent.has(frame))
-  const enough = new AbortController()
-  const limit = tab.clock.sleep(pressMs, enough.signal).catch(() => undefined)
-  await Promise.race([Promise.all(heard.map(([, done]) => done)), limit])
-  enough.abort()
-  for (const [frame] of heard) if (isNew(frame)) silent.add(frame)
+  await Promise.all([...asked].map(typedInto))
 }
 
-/** Whether the document has the focus in a field of its own, which no frame can be. */
-const hasFieldFocus = `(() => {
-  const element = Object.getOwnPropertyDescriptor(Document.prototype, "activeElement").get.call(document)
-  return /^(?:input|textarea|select|button|a)$/.test(element?.localName ?? "")
-})()`
+/** Waits for the frames that answer at all, and for none of them long: one that did not is not waited for again until it has. */
+export async function untilHeard(tab: Tab, asked: ReadonlyMap<Frame, Promise<unknown>>): Promise<void> {
+  const { silent } = tab.concealment
+  const left = new Set(asked.keys())
+  const waited: Promise<void>[] = []
+  for (const [frame, done] of asked) {
+    const note = () => {
+      left.delete(frame)
+      silent.delete(frame)
+    }
+    // Whoever asked hears of what went wrong.
+    const heard = done.then(note, () => undefined)
+    if (!silent.has(frame)) waited.push(heard)
+  }
+  const enough = new AbortController()
+  const limit = tab.clock.sleep(pressMs, enough.signal).catch(() => undefined)
+  await Promise.race([Promise.all(waited), limit])
+  enough.abort()
+  for (const frame of left) silent.add(frame)
+}
 
 export async function leaveTyping(tab: Tab, signal: AbortSignal): Promise<void> {
   const { watched } = tab.concealment

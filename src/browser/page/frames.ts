@@ -53,6 +53,14 @@ interface EvaluateReply {
 const worldName = "svc"
 const framesMs = 1_000
 
+const numberOfOwner = "function (key) { return globalThis[key].agent.ids.get(this) ?? 0 }"
+/** A form or picture of the name `activeElement` stands in the place of the document's own. */
+const hasFocus = `function () {
+  const root = this.getRootNode()
+  const { get } = Object.getOwnPropertyDescriptor(Document.prototype, "activeElement")
+  return (root === document ? get.call(document) : root.activeElement) === this
+}`
+
 export interface FramesOptions {
   mainId: string
   session: CdpSession
@@ -283,6 +291,20 @@ export class Frames {
     }
   }
 
+  /** Whether keys may go into the frame: the element that holds it has the focus there. True where nobody can tell. */
+  async mayHaveFocus(frame: Frame, signal: AbortSignal): Promise<boolean> {
+    const parent = frame.parentId === undefined ? undefined : this.#frames.get(frame.parentId)
+    if (!parent) return true
+    if (!parent.world) return await this.mayHaveFocus(parent, signal)
+    try {
+      return (await this.#askOwner(frame, parent.session, parent.world, hasFocus, signal)) !== false
+    } catch (error) {
+      // The frame went away while it was asked for.
+      if (error instanceof CdpError) return false
+      throw error
+    }
+  }
+
   /** The number, in the parent's world, of the element that holds the frame; 0 when no snapshot has met it. */
   async ownerOf(frame: Frame, signal: AbortSignal): Promise<{ frame: Frame; world: World; id: number } | undefined> {
     const parent = frame.parentId === undefined ? undefined : this.#frames.get(frame.parentId)
@@ -290,7 +312,7 @@ export class Frames {
     const { world } = parent
     if (frame.owner?.world === world) return { frame: parent, world, id: frame.owner.id }
     try {
-      const id = await this.#ownerId(frame, parent.session, world, signal)
+      const id = Number((await this.#askOwner(frame, parent.session, world, numberOfOwner, signal)) ?? 0)
       if (id === 0) return undefined
       frame.owner = { world, id }
       return { frame: parent, world, id }
@@ -301,7 +323,14 @@ export class Frames {
     }
   }
 
-  async #ownerId(frame: Frame, session: CdpSession, world: World, signal: AbortSignal): Promise<number> {
+  /** What a function of the parent's world gives that is called with the element that holds the frame as `this`. */
+  async #askOwner(
+    frame: Frame,
+    session: CdpSession,
+    world: World,
+    functionDeclaration: string,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     const { backendNodeId } = await session.send<{ backendNodeId: number }>(
       "DOM.getFrameOwner",
       { frameId: frame.id },
@@ -316,14 +345,14 @@ export class Frames {
       "Runtime.callFunctionOn",
       {
         objectId: object.objectId,
-        functionDeclaration: "function (key) { return globalThis[key].agent.ids.get(this) ?? 0 }",
+        functionDeclaration,
         arguments: [{ value: world.key }],
         returnByValue: true,
       },
       { signal },
     )
     await session.send("Runtime.releaseObject", { objectId: object.objectId }, { signal })
-    return Number(reply.result.value ?? 0)
+    return reply.result.value
   }
 }
 

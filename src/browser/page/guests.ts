@@ -65,7 +65,8 @@ export class Guests {
     const { max = maxSpaces } = this.#options
     for (const [oldest, old] of this.#spaces) {
       if (this.#spaces.size <= max) break
-      await this.#close(oldest, old)
+      // One that is being made is in use: whoever waits for it would be given a place that is gone.
+      if (this.#known.has(oldest)) await this.#close(oldest, old)
     }
     return space
   }

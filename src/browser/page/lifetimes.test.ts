@@ -4,6 +4,7 @@ import { test } from "node:test"
 import { Secret } from "../../kernel/index.ts"
 import { ScriptedBrowser } from "../../../test/support/scripted-browser.ts"
 import { waitForBody } from "./response-body.ts"
+import { watchEffects } from "./watch-effects.ts"
 
 const signal = new AbortController().signal
 const frameOf = (sessionId: string) => ({
@@ -187,3 +188,26 @@ test("gives a response beside a frame that does not answer", async (context) => 
   browser.event("Network.loadingFinished", { requestId: "1" }, "S1")
   assert.equal((await waiting).body, "tea")
 })
+
+for (const order of ["before", "after"])
+  test(`waits for the next page where the one that is left becomes ready ${order} it is on its way`, async () => {
+    const browser = new ScriptedBrowser()
+    const { tab } = await browser.open()
+    await tab.attach()
+    const tell = (loaderId: string, name: string) =>
+      browser.event("Page.lifecycleEvent", { frameId: "TAB", loaderId, name }, "S1")
+    const leave = () => browser.event("Page.frameRequestedNavigation", { frameId: "TAB" }, "S1")
+    tell("1", "init")
+    const watch = watchEffects(tab)
+    if (order === "after") leave()
+    tell("1", "DOMContentLoaded")
+    if (order === "before") leave()
+    let isSettled = false
+    const settled = watch.settle(signal, true).then(() => (isSettled = true))
+    await new Promise(setImmediate)
+    assert.equal(isSettled, false)
+    tell("2", "init")
+    tell("2", "DOMContentLoaded")
+    await settled
+    watch.stop()
+  })

@@ -211,3 +211,51 @@ test("leaves nothing in the hand when a drag does not come to its end", async ()
   assert.equal(await evaluate("() => document.body.dataset.up"), "yes")
   assert.equal(await order("list"), "Alpha,Beta,Gamma,Delta")
 })
+
+/** A map of four shapes, one of which covers the middle of another; the image has a frame and lies far below. */
+const mapPage = `() => {
+  document.body.innerHTML = "<p style='height: 3000px'></p>" +
+    "<div style='overflow: auto; height: 300px'><img src='data:image/svg+xml,<svg xmlns=\\"http://www.w3.org/2000/svg\\"/>' usemap='#world' alt='The world' width='400' height='1200' style='border: 5px solid; padding: 10px'></div>" +
+    "<map name='world'><area shape='rect' coords='0,0,100,100' href='#north' alt='North'>" +
+    "<area shape='circle' coords='300,60,40' href='#east' title='East'>" +
+    "<area shape='poly' coords='0,300,400,300,400,310,10,310,10,700,0,700' href='#coast' alt='Coast'>" +
+    "<area shape='rect' coords='20,1100,120,1190' onclick='document.title = this.alt' alt='South'></map>" +
+    "<map name='unused'><area shape='rect' coords='0,0,9,9' href='#unused' alt='Unused'></map>" +
+    "<p style='height: 3000px'></p>"
+}`
+
+test("lists the parts of an image map, and clicks inside their shapes", async () => {
+  await evaluate(mapPage)
+  const lists = [await bench.call("GET", "/snapshot?interactive=true"), await bench.call("GET", "/snapshot")]
+  for (const { body } of lists) {
+    for (const name of ["North", "East", "Coast"])
+      assert.match(body.snapshot, new RegExp(`- link "${name}" \\[ref=`), body.snapshot)
+    assert.doesNotMatch(body.snapshot, /Unused/)
+  }
+  for (const name of ["North", "East", "Coast"]) {
+    await done({ kind: "click", ref: await refOf(name) })
+    assert.equal(await evaluate("() => location.hash"), `#${name.toLowerCase()}`)
+  }
+  await done({ kind: "click", ref: await refOf("South") })
+  assert.equal(await evaluate("() => document.title"), "South")
+  // A picture of a part is one of its box, and it is brought into view as others are.
+  const { area } = (await bench.call("POST", "/screenshot", { ref: await refOf("East") })).body
+  assert.deepEqual([area.width, area.height], [80, 80])
+  await done({ kind: "scrollIntoView", ref: await refOf("Coast") })
+  assert.equal(await evaluate("() => document.querySelector('div').scrollTop > 0"), true)
+  await evaluate("() => { document.querySelector('div').style.height = 'auto' }")
+  // The image itself is clicked through the parts that lie over it.
+  await done({ kind: "click", ref: await refOf("The world"), x: 30, y: 30 })
+  assert.equal(await evaluate("() => location.hash"), "#north")
+})
+
+test("clicks no part of an image map that something lies over", async () => {
+  await evaluate(mapPage)
+  const ref = await refOf("North")
+  await evaluate(
+    "() => { const veil = document.createElement('div'); veil.id = 'veil'; veil.style = 'position: fixed; inset: 0'; document.body.append(veil) }",
+  )
+  const covered = await act({ kind: "click", ref })
+  assert.equal(covered.body.error.code, "covered")
+  assert.match(covered.body.error.message, /<div id="veil">/)
+})

@@ -53,7 +53,7 @@ export interface TabOptions {
   nextKey(): string
   /** The tab whose page opened this one, and whose settings it takes over. */
   opener?: Tab | undefined
-  /** The same tab as an earlier connection knew it, whose settings it goes on with. */
+  /** The same tab as an earlier connection knew it, with its settings. */
   earlier?: Tab | undefined
 }
 
@@ -321,11 +321,10 @@ export class Tab {
   #listen(session: CdpSession): void {
     session.on("Page.javascriptDialogOpening", (event: Dialog & { url: string }) => this.#dialogOpened(event))
     session.on("Page.javascriptDialogClosed", () => (this.#dialog = undefined))
-    session.on("Page.lifecycleEvent", (event: LifecycleEvent) => {
-      if (event.frameId === this.targetId) this.#noteLoading(event)
-      for (const listener of this.#lifecycle) listener(event)
-    })
+    // The document that is left goes on until the next one is there, and may become ready itself.
+    let left: string | undefined
     const tell = (frameId: string, event: NavigationEvent) => {
+      if (frameId === this.targetId && event === "started") left = this.#loading.loaderId
       if (frameId === this.targetId) for (const listener of this.#navigation) listener(event)
     }
     session.on("Page.frameRequestedNavigation", (event: { frameId: string; disposition?: string }) => {
@@ -335,14 +334,15 @@ export class Tab {
       if (!/sameDocument/i.test(event.navigationType)) tell(event.frameId, "started")
     })
     session.on("Page.lifecycleEvent", (event: LifecycleEvent) => {
-      if (event.name === "DOMContentLoaded") tell(event.frameId, "ready")
+      const { frameId, loaderId, name } = event
+      if (frameId === this.targetId) {
+        if (loaderId !== this.#loading.loaderId) this.#loading = { loaderId, names: new Set() }
+        this.#loading.names.add(name)
+      }
+      for (const listener of this.#lifecycle) listener(event)
+      if (name === "DOMContentLoaded" && loaderId !== left) tell(frameId, "ready")
     })
     session.on("Page.frameStoppedLoading", (event: { frameId: string }) => tell(event.frameId, "stopped"))
-  }
-
-  #noteLoading({ loaderId, name }: LifecycleEvent): void {
-    if (loaderId !== this.#loading.loaderId) this.#loading = { loaderId, names: new Set() }
-    this.#loading.names.add(name)
   }
 
   /** Whether the loading of the page that is shown has come so far. */

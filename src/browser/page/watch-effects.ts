@@ -28,7 +28,7 @@ export function watchEffects(tab: Tab): EffectWatch {
   const stopNavigation = tab.onNavigation((event) => {
     if (event === "file") return
     if (event === "started") leaving = true
-    else if (leaving || event === "ready") arrived.resolve()
+    else if (leaving) arrived.resolve()
     if (leaving) onIdle?.()
   })
   const bodies: NodeJS.Timeout[] = []

@@ -135,9 +135,12 @@ export class ManagedProfile implements BrowserProfile {
       if (this.#state === mine) this.#begin(running)
       return running
     } catch (error) {
-      this.#lastError = describeError(error)
-      this.#hasFailed = true
-      if (this.#state === mine) this.#state = { kind: "idle" }
+      // One that was stopped has not failed: whoever stopped it knows why.
+      if (this.#state === mine) {
+        this.#lastError = describeError(error)
+        this.#hasFailed = true
+        this.#state = { kind: "idle" }
+      }
       throw error
     }
   }

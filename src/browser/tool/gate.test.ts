@@ -1,10 +1,12 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
+import { toolContext } from "../../../test/support/tool-context.ts"
 import { siteOf } from "../../kernel/index.ts"
-import type { Caller } from "../core.ts"
+import type { BrowserCore, Caller } from "../core.ts"
 import type { ToolCore } from "../elsewhere/core.ts"
+import { createBrowserTool } from "../tool.ts"
 import { gateOf, isBare, kindOfAddress } from "./gate.ts"
-import type { BrowserToolInput } from "./input.ts"
+import { type BrowserToolInput, input } from "./input.ts"
 
 test("a front page is a site's address with nothing else in it", () => {
   for (const address of ["https://shop.example", "https://shop.example/", "http://shop.example:8080/"])
@@ -122,4 +124,25 @@ test("what is asked about says in which browser it is done: it is not allowed in
     assert.partialDeepStrictEqual(await asked({ ...call, ...where }), where)
     assert.notDeepEqual(await asked({ ...call, ...where }), await asked(call))
   }
+})
+
+test("a tab or an element that is named by a number is looked at like any other", async () => {
+  const looks: object[] = []
+  const core = {
+    sitesOf(_: Caller, asked: object) {
+      looks.push(asked)
+      return Promise.resolve([far])
+    },
+  } as unknown as ToolCore
+  const value = input.parse({ action: "upload", paths: ["a"], inputRef: 12, targetId: 4 })
+  await gateOf(core, value, {} as Caller, { sites: { has: () => false } } as never)
+  assert.deepEqual(looks, [{ targetId: "4", refs: ["12"] }])
+})
+
+test("closes the tab that is named by a number, and no other", async () => {
+  const closed: unknown[] = []
+  const core = { close: (_: Caller, targetId: unknown) => Promise.resolve(void closed.push(targetId)) }
+  const tool = createBrowserTool({ core: () => core as unknown as BrowserCore })
+  await tool.run(tool.input.parse({ action: "close", targetId: 4 }), toolContext())
+  assert.deepEqual(closed, ["4"])
 })

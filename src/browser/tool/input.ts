@@ -28,8 +28,16 @@ export const actions = [
 ] as const
 export type Action = (typeof actions)[number]
 
-/** Loose on purpose: each action's own schema looks at its fields, with an error that names them. */
-export const input = z.looseObject({ action: z.enum(actions) })
+const names = ["targetId", "ref", "inputRef"] as const
+
+/**
+ * Loose on purpose: each action's own schema looks at its fields, with an error that names them. A tab or an element that is
+ * named by a number is the same for all who look at the call: what is gated is what is done.
+ */
+export const input = z.looseObject({ action: z.enum(actions) }).overwrite((value) => {
+  const numbers = names.filter((name) => typeof value[name] === "number")
+  return { ...value, ...Object.fromEntries(numbers.map((name) => [name, String(value[name])])) }
+})
 
 export type BrowserToolInput = z.infer<typeof input>
 

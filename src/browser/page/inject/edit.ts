@@ -4,6 +4,7 @@ import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import { fieldFor, isCatcher, isEditable, isHelper } from "./catcher.ts"
 import { isDial } from "./dial.ts"
 import type { PageDocument, PageElement, PageEvent, PageRoot, PageWindow } from "./dom.ts"
+import { bringIntoView, firstBox } from "./boxes.ts"
 import { focusedElement } from "./walk/walk.ts"
 
 /** Where the text goes: over all that is there, behind it, or where the text cursor is. */
@@ -217,8 +218,9 @@ export function boxOf(
 ): { kind: "gone" } | { kind: "box"; x: number; y: number; width: number; height: number } {
   const element = elementOf(agent, id)
   if (!element) return { kind: "gone" }
-  element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" })
-  const { x, y, width, height } = element.getBoundingClientRect()
+  if (element.localName === "area") bringIntoView(element, "nearest")
+  else element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" })
+  const { x, y, width, height } = (element.localName === "area" && firstBox(element)) || element.getBoundingClientRect()
   return { kind: "box", x, y, width, height }
 }
 

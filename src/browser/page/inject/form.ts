@@ -2,6 +2,7 @@
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
 import { hasFocus, takesValue } from "./edit.ts"
+import { bringIntoView } from "./boxes.ts"
 import { isTiny } from "./walk/hints.ts"
 
 export type FieldKind = "text" | "checkbox" | "radio" | "select" | "other"
@@ -74,7 +75,7 @@ export function focusOn(agent: PageAgent, id: number): "gone" | boolean {
 /** Scrolls the element to the middle of its own view; false when it is gone. */
 export function scrollTo(agent: PageAgent, id: number): boolean {
   const element = elementOf(agent, id)
-  element?.scrollIntoView({ block: "center", inline: "center", behavior: "instant" })
+  if (element) bringIntoView(element, "center")
   return element !== null
 }
 

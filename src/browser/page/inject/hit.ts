@@ -14,9 +14,27 @@ export function elementAt(x: number, y: number): PageElement | null {
   }
 }
 
-/** Whether a click on `hit` counts as one on `target`: it is inside, or its label. */
+/** Of a part of an image map the image that it is drawn on: the part has no box of its own. Of all else the element itself. */
+export function drawnOn(element: PageElement): PageElement {
+  const map = element.localName === "area" ? element.closest("map") : null
+  if (!map) return element
+  const names = [map.getAttribute("name"), map.id].filter(Boolean)
+  const images = map.getRootNode().querySelectorAll("img[usemap]")
+  for (let index = 0; index < images.length; index += 1) {
+    const image = images[index] as PageElement
+    const reference = image.getAttribute("usemap") ?? ""
+    if (
+      names.includes(reference.slice(reference.indexOf("#") + 1)) &&
+      image.checkVisibility({ visibilityProperty: true })
+    )
+      return image
+  }
+  return element
+}
+
+/** Whether a click on `hit` counts as one on `target`: it is inside, or its label, or part of the image map over it. */
 export function isHit(target: PageElement, hit: PageElement): boolean {
-  if (isInside(hit, target)) return true
+  if (isInside(hit, target) || isInside(drawnOn(hit), target)) return true
   const label = hit.closest("label")
   return label !== null && label.control === target
 }
@@ -49,6 +67,6 @@ export function titleOf(): string {
   return typeof title === "string" && title.length <= longest ? title : ""
 }
 
-export const hitFunctions = [elementAt, isHit, isInside, drawnIn, describe, titleOf]
+export const hitFunctions = [elementAt, drawnOn, isHit, isInside, drawnIn, describe, titleOf]
 
 declare const document: PageDocument

@@ -1,7 +1,7 @@
 // Draws the refs of elements over the page, for a picture, and takes them away again. Runs in the page (see agent.ts).
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageDocument, PageElement } from "./dom.ts"
-import { firstBox, placeInside } from "./reach.ts"
+import { firstBox, placeInside } from "./boxes.ts"
 
 export interface LabelRequest {
   items: [id: number, text: string][]

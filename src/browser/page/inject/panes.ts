@@ -3,7 +3,7 @@ import type { PageElement, PageStyle } from "./dom.ts"
 
 /** No button, link or field of the browser's or by its role. */
 export function isPlain(element: PageElement): boolean {
-  if (/^(a|button|input|select|textarea|label|summary|option|iframe)$/.test(element.localName)) return false
+  if (/^(a|area|button|input|select|textarea|label|summary|option|iframe)$/.test(element.localName)) return false
   const role = element.getAttribute("role") ?? ""
   return !/^(button|link|checkbox|radio|switch|tab|option|textbox|searchbox|combobox|menuitem\w*|treeitem)$/.test(role)
 }

@@ -1,12 +1,13 @@
 // Whether and where an element can be clicked: visible, enabled, still, in view, not covered. Runs in the page.
 import { elementOf, numberOf, type PageAgent } from "./agent.ts"
+import { bringIntoView, firstBox, placeInside, pointInShape, pointOnLine } from "./boxes.ts"
 import { fieldFor, isEditable } from "./catcher.ts"
 import { armClick } from "./click-guard.ts"
 import { isDial } from "./dial.ts"
 import type { Box, PageAnimation, PageDocument, PageElement, PageNode, PageWindow } from "./dom.ts"
 import { firstInside } from "./names.ts"
 import { isTiny } from "./walk/hints.ts"
-import { describe, drawnIn, elementAt, isHit, isInside } from "./hit.ts"
+import { describe, drawnIn, drawnOn, elementAt, isHit, isInside } from "./hit.ts"
 import { isHandle, isPaneOver, isPlain } from "./panes.ts"
 
 export interface ReachOptions {
@@ -58,12 +59,13 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
   const { target, isBoxed } = targetFor(element)
   // A field may be without a box and take keys all the same: some editors draw everything themselves.
   const needsBox = options.point || !options.editable
-  if (!target.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
+  const drawn = drawnOn(target)
+  if (!drawn.checkVisibility({ visibilityProperty: true })) return { kind: "not-visible" }
   if (needsBox && !isBoxed) return { kind: "not-visible" }
   if (options.enabled !== false && isDisabled(element)) return { kind: "disabled" }
   const takesText = !options.editable || isEditable(element) || isDial(element) || Boolean(fieldFor(element))
   if (!takesText) return { kind: "not-editable" }
-  if ((options.settle || isAnimated(target)) && !(await isStill(target))) return { kind: "not-stable" }
+  if ((options.settle || isAnimated(drawn)) && !(await isStill(drawn))) return { kind: "not-stable" }
   if (!options.point) return { kind: "ready", x: 0, y: 0, scrolled: false }
   if (options.at) return reachSpot(agent, target, options.at, options.arm)
   let found = options.attempt > 0 ? scrollAndFind(agent, target, options) : findPoint(agent, target, options)
@@ -72,11 +74,11 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
   if (found.kind === "ready") return found
   // What is drawn in place of the control takes the mouse for it.
   const cover = found.kind === "covered" ? elementOf(agent, found.byId) : null
-  const drawn = target === element ? drawnInstead(element, cover) : null
-  if (!drawn) return found
-  const instead = scrollAndFind(agent, drawn, options)
+  const stand = target === element ? drawnInstead(element, cover) : null
+  if (!stand) return found
+  const instead = scrollAndFind(agent, stand, options)
   if (instead.kind !== "ready") return found
-  if (options.arm) armClick(agent, drawn)
+  if (options.arm) armClick(agent, stand)
   return instead
 }
 
@@ -85,6 +87,7 @@ async function reachKnown(agent: PageAgent, element: PageElement, options: Reach
  * button that something lies over is only covered: this is for fields, and for what is inside a component.
  */
 export function drawnInstead(element: PageElement, cover: PageElement | null): PageElement | null {
+  if (element.localName === "area") return null
   if (element.localName === "text") return groupOf(element, cover)
   if (element.localName === "canvas") return cover && isPaneOver(element, cover) ? cover : null
   for (let index = 0; element.labels && index < element.labels.length; index += 1) {
@@ -152,15 +155,6 @@ export function isDisabled(element: PageElement): boolean {
   return element.matches(":disabled") || element.closest("[aria-disabled=true]") !== null
 }
 
-export function firstBox(element: PageElement): Box | null {
-  const boxes = element.getClientRects()
-  for (let index = 0; index < boxes.length; index += 1) {
-    const box = boxes[index] as Box
-    if (box.width > 0 && box.height > 0) return box
-  }
-  return null
-}
-
 function isAnimated(element: PageElement): boolean {
   return document.getAnimations().some((animation: PageAnimation) => {
     const animated = animation.effect?.target ?? null
@@ -216,7 +210,7 @@ function reachSpot(agent: PageAgent, element: PageElement, spot: Spot, arm: bool
   let { point, inside } = pointOf(agent, element, spot)
   let scrolled = false
   if (!isInView(point)) {
-    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" })
+    bringIntoView(element, "center")
     ;({ point } = pointOf(agent, element, spot))
     if (!isInView(point))
       scrollBy({ left: point.x - innerWidth / 2, top: point.y - innerHeight / 2, behavior: "instant" })
@@ -272,7 +266,7 @@ function pointBeside(
 
 /** A row, an entry, a box: it may hold controls that have refs of their own, such as the branches of a tree. */
 function mayHoldOthers(element: PageElement): boolean {
-  if (/^(a|button|input|select|textarea|label|summary|option|canvas|svg|img|iframe)$/.test(element.localName))
+  if (/^(a|area|button|input|select|textarea|label|summary|option|canvas|svg|img|iframe)$/.test(element.localName))
     return false
   if (/^(button|link|tab|switch|checkbox|radio|slider|textbox|combobox)$/.test(element.getAttribute("role") ?? ""))
     return false
@@ -335,7 +329,7 @@ function middleOf(words: PageNode): { x: number; y: number } | null {
 
 function scrollAndFind(agent: PageAgent, element: PageElement, options: ReachOptions): Reach {
   const blocks = ["center", "end", "start"]
-  element.scrollIntoView({ block: blocks[options.attempt % 3] as string, inline: "center", behavior: "instant" })
+  bringIntoView(element, blocks[options.attempt % 3] as string)
   const found = findPoint(agent, element, options)
   return found.kind === "ready" ? { ...found, scrolled: true } : found
 }
@@ -374,25 +368,10 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
       other ??= point
     } else cover ??= hit
   }
-  const onLine = other ? null : pointOnLine(element)
+  const onLine = other ? null : (pointOnLine(element) ?? pointInShape(element, { x: left, y: top, width, height }))
   if (other || onLine) return other ?? { kind: "ready", ...(onLine as { x: number; y: number }), scrolled: false }
   const isOff = getComputedStyle(element).pointerEvents === "none"
   return isOff ? { ...coveredBy(agent, cover), isOff } : coveredBy(agent, cover)
-}
-
-/** A line, an outline: nothing is drawn in the middle of its box. */
-function pointOnLine(element: PageElement): { x: number; y: number } | null {
-  const matrix = element.getPointAtLength && element.getScreenCTM?.()
-  const length = matrix ? (element.getTotalLength?.() ?? 0) : 0
-  for (const share of length > 0 ? [0.5, 0.25, 0.75, 0.1, 0.9] : []) {
-    const on = element.getPointAtLength?.(length * share)
-    if (!on || !matrix) return null
-    const x = matrix.a * on.x + matrix.c * on.y + matrix.e
-    const y = matrix.b * on.x + matrix.d * on.y + matrix.f
-    const hit = elementAt(x, y)
-    if (hit && isHit(element, hit)) return { x, y }
-  }
-  return null
 }
 
 function coveredBy(agent: PageAgent, cover: PageElement | null): Extract<Reach, { kind: "covered" }> {
@@ -423,18 +402,6 @@ export function pointThroughFrame(agent: PageAgent, id: number, point: { x: numb
   return hit ? { kind: "covered", by: describe(hit), byId: numberOf(agent, hit) } : { kind: "not-visible" }
 }
 
-/** The point in the view of the document that holds the frame, whether it can be seen there or not. */
-export function placeInside(frame: PageElement, point: { x: number; y: number }): { x: number; y: number } {
-  const box = frame.getBoundingClientRect()
-  const style = getComputedStyle(frame)
-  const scaleX = frame.offsetWidth > 0 ? box.width / frame.offsetWidth : 1
-  const scaleY = frame.offsetHeight > 0 ? box.height / frame.offsetHeight : 1
-  return {
-    x: box.x + (frame.clientLeft + Number.parseFloat(style.paddingLeft) + point.x) * scaleX,
-    y: box.y + (frame.clientTop + Number.parseFloat(style.paddingTop) + point.y) * scaleY,
-  }
-}
-
 export const reachFunctions = [
   reachElement,
   reachKnown,
@@ -444,7 +411,6 @@ export const reachFunctions = [
   groupOf,
   hasOtherControls,
   isDisabled,
-  firstBox,
   isAnimated,
   nextFrame,
   nextTask,
@@ -462,9 +428,7 @@ export const reachFunctions = [
   middleOf,
   scrollAndFind,
   findPoint,
-  pointOnLine,
   pointThroughFrame,
-  placeInside,
 ]
 
 declare const document: PageDocument

@@ -1,6 +1,7 @@
 // The injected functions as one script. They reach a page as the text they have here: in the page they share names
 // with each other and nothing with the gateway. The names are asked of the functions, since a bundler may change them.
 import { agentFunctions, createAgent, elementOf, nextSuspects } from "./agent.ts"
+import { boxesFunctions, placeInside } from "./boxes.ts"
 import { catcherFunctions } from "./catcher.ts"
 import { changesFunctions, isUnchanged } from "./changes.ts"
 import { clickGuardFunctions, clickLanded, disarmClick } from "./click-guard.ts"
@@ -16,7 +17,7 @@ import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./
 import { namesFunctions } from "./names.ts"
 import { answerPicker, openPicker, pickersFunctions } from "./pickers.ts"
 import { panesFunctions } from "./panes.ts"
-import { nextFrame, nextTask, placeInside, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
+import { nextFrame, nextTask, pointThroughFrame, reachElement, reachFunctions } from "./reach.ts"
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { apartFunctions } from "./walk/apart.ts"
@@ -49,6 +50,7 @@ const all = [
   ...apartFunctions,
   ...hitFunctions,
   ...panesFunctions,
+  ...boxesFunctions,
   ...reachFunctions,
   ...clickGuardFunctions,
   ...editFunctions,

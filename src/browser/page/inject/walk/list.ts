@@ -25,6 +25,7 @@ import {
   addFrame,
   addPlayer,
   drawnControl,
+  givenName,
   isCanvas,
   isChart,
   isPlayer,
@@ -257,8 +258,7 @@ function listContext(
 function listTarget(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const inside = lookInside(walk, element)
   const { items, isMenu, hasChart } = inside
-  const given = role === "" ? (element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "") : ""
-  const label = role === "" ? tidy(given, 200) : nameOf(walk.tables, element, role).name
+  const label = role === "" ? tidy(givenName(element), 200) : nameOf(walk.tables, element, role).name
   const areMany = areManyWords(inside)
   if (role === "" && label === "" && isNothing(element, inside)) return visitChildren(walk, element, depth, inherited)
   // What is listed one by one is no name.

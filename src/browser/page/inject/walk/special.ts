@@ -2,6 +2,7 @@
 // something else. Runs in the page (see agent.ts).
 import { numberOf } from "../agent.ts"
 import type { PageElement } from "../dom.ts"
+import { drawnOn } from "../hit.ts"
 import { hasShownChildren, nameOf, textOf, tidy } from "../names.ts"
 import { statesOf } from "../roles.ts"
 import { addLine, flushText, note, plainWords, type Walk } from "./state.ts"
@@ -9,6 +10,7 @@ import { addLine, flushText, note, plainWords, type Walk } from "./state.ts"
 /** Whether people see the element itself, only something in it, or nothing of it. */
 export function seenOf(walk: Walk, element: PageElement): "shown" | "inside" | "nothing" {
   if (element.checkVisibility(walk.asSeen)) return "shown"
+  if (element.localName === "area") return drawnOn(element) === element ? "nothing" : "shown"
   // Without visibility of its own an element says nothing, but a child may have turned it on again.
   if (element.checkVisibility()) return element.localName === "slot" ? "shown" : "inside"
   return hasShownChildren(element) ? "shown" : "nothing"
@@ -59,6 +61,12 @@ export function addCanvas(walk: Walk, element: PageElement, depth: number): void
   if (name === "" && under?.localName === "canvas" && isOver(element, under)) return
   addLine(walk, { element, role: "canvas", name, depth, states: sizeOf(element), ref: true })
   if (!walk.interactive && element.firstElementChild) addDrawnWords(walk, element, depth + 1)
+}
+
+/** What the page calls an element without a role; of a part of an image map that a script works, what stands for it. */
+export function givenName(element: PageElement): string {
+  const alternative = element.localName === "area" ? element.getAttribute("alt") : null
+  return element.getAttribute("aria-label") ?? element.getAttribute("title") ?? alternative ?? ""
 }
 
 /** Draws its buttons by itself, so it is worked at points of it; one that only decorates has none. */
@@ -117,6 +125,7 @@ export const specialFunctions = [
   addDrawnWords,
   isOver,
   addCanvas,
+  givenName,
   isPlayer,
   addPlayer,
   sizeOf,

@@ -11,6 +11,7 @@ import {
   addFrame,
   addPlayer,
   drawnControl,
+  givenName,
   isCanvas,
   isChart,
   isPicture,
@@ -114,7 +115,7 @@ function cutOff(walk: Walk, element: PageElement, depth: number): void {
 function visitTarget(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   flushText(walk)
   const { words, isWhole, isCut, items, hasControls } = lookInside(walk, element)
-  const label = tidy(element.getAttribute("aria-label") ?? element.getAttribute("title") ?? "", 200)
+  const label = tidy(givenName(element), 200)
   const isSimple = items <= 1 && !hasControls && isWhole && !isCut
   const name = label || (isSimple ? words : "")
   // So it is of one that is drawn beside it.
