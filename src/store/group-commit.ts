@@ -3,6 +3,7 @@
 // A unit that fails is rolled back to its savepoint and fails alone; when the commit itself fails, all do.
 // Between two transactions the event loop has its turn, also in a chain of writes that never ends.
 import { type Transaction, sql } from "kysely"
+import { AppError } from "../kernel/index.ts"
 import type { Durability } from "./durability.ts"
 import type { Database } from "./schema.ts"
 import { type SqliteHandle, explainStoreError } from "./sqlite.ts"
@@ -116,6 +117,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 }
 
+function notTaken(): AppError {
+  return new AppError("storage-failed", "The disk does not take what was written before; nothing was written", {
+    retryAfterSeconds: 10,
+    hint: "Check the disk and the state folder's file system, then start the gateway again",
+  })
+}
+
 type Settled = { unit: Unit; ok: true; value: unknown } | { unit: Unit; ok: false; error: unknown }
 
 /** The units that found no room in this transaction. */
@@ -130,6 +138,8 @@ async function commit(
     for (const unit of units.slice(0, taken)) unit.reject(error)
   }
   try {
+    // Only at a stop. The log counts as taken over, so what is written now would stand in the place of what is needed yet.
+    if (durability?.isDatabaseForced() === false) throw notTaken()
     await handle.db.transaction().execute(async (trx) => {
       do {
         const unit = units[taken] as Unit
