@@ -176,6 +176,18 @@ describe("a time that has come", () => {
   })
 })
 
+test("a moment of the configuration that names no day is not taken for one that is long over", async (context) => {
+  const jobs = [
+    { id: "day", at: "2026-11-21 18:00", text: "eat" },
+    { id: "time", at: "18:00", text: "eat" },
+  ]
+  const { schedules } = await begin(context, { jobs })
+  assert.deepEqual(
+    schedules.list({ ended: true }).map(({ id, nextAt }) => [id, nextAt]),
+    [["day", noon + 6 * 60 * minuteMs]],
+  )
+})
+
 test("what comes while the disk takes nothing is looked for in pauses, and claimed once when it works again", async (context) => {
   const { store, schedules, at, turns } = await begin(context)
   await schedules.add({ text: "Remind me", in: "20m" }, cli)
