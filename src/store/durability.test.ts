@@ -185,6 +185,30 @@ test("closes only when the last of many transactions is through", async (context
   assert.equal(notes(await testStore(context, { folder })), 600)
 })
 
+test("what writes beside the connection waits until the log is on the disk, and is not written over", async (context) => {
+  const path = join(temporaryFolder(), "svc.db")
+  const handle = openSqlite(path)
+  handle.raw.exec("create table note (text)")
+  const disk = slowDisk()
+  const options = { handle, path, clock: systemClock, log: silentLog, onFailure: () => undefined }
+  const durability = createDurability({ ...options, sync: disk.sync })
+  context.after(() => {
+    handle.raw.close()
+    durability.close()
+  })
+  const commit = createGroupCommit({ ...options, monotonic: systemClock.monotonic, durability })
+  disk.slow()
+  const told = commit.write(async () => handle.prepare("insert into note values ('one')").run())
+  await disk.begun()
+  let hasBegun = false
+  const beside = commit.holdForced(async () => void (hasBegun = true))
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(hasBegun, false)
+  disk.goOn()
+  await Promise.all([told, beside])
+  assert.equal(hasBegun, true)
+})
+
 test("takes the log over into the database, first the one on the disk and then the other", async (context) => {
   const folder = temporaryFolder()
   const order: string[] = []

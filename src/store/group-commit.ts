@@ -44,6 +44,11 @@ export interface GroupCommit {
   write<T>(work: (trx: Trx) => Promise<T>, options?: UnitOptions): Promise<T>
   /** Does the work while no transaction is open; writers wait until it has ended. */
   hold<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * The same for work that writes beside this connection: what is committed is on the disk first, as a log that is written
+   * anew until then (`rewriting.ts`) would be written over what another thread writes.
+   */
+  holdForced<T>(work: () => Promise<T>): Promise<T>
   /** Takes the write-ahead log over into the database; done by itself when the log has grown. */
   checkpoint(): Promise<void>
   /** Resolves when nothing is waiting to be written, and what was written is on the disk. */
@@ -109,6 +114,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         flushing ??= flush()
       }),
     hold,
+    holdForced: (work) =>
+      hold(async () => {
+        await durability?.flushed()
+        return await work()
+      }),
     checkpoint,
     async idle() {
       while (flushing ?? held) await (flushing ?? held)
