@@ -1,7 +1,7 @@
 // A message of mode `interrupt` ends the turn that its sender waits for: at once when it comes, and again when a turn goes
 // on after a restart in front of one. It loses nothing: what was asked and done stays in the conversation, and whatever
 // waits is answered by the turn that follows.
-import type { JobRow, Store } from "../../store/index.ts"
+import { type JobRow, type Store, isStorageFailure } from "../../store/index.ts"
 import { TurnStopped } from "../stopped.ts"
 import type { TurnInput } from "../turn-input.ts"
 import { laneOf, waitingBehind } from "./waiting.ts"
@@ -22,13 +22,20 @@ export function createInterrupts(store: Store): WatchInterrupts {
   })
   return (job, input) => {
     const abort = new AbortController()
-    const look = (lanes?: ReadonlySet<string>) => {
-      if (abort.signal.aborted || (lanes && !lanes.has(laneOf(store, job)))) return
+    const look = () => {
       if (isInterrupted(store, job, input)) abort.abort(new TurnStopped({ isInterrupted: true }))
     }
+    const lookAt = (lanes: ReadonlySet<string>) => {
+      try {
+        if (!abort.signal.aborted && lanes.has(laneOf(store, job))) look()
+      } catch (error) {
+        // No fault of whoever has written: what they wrote is committed, and has its turn.
+        if (!isStorageFailure(error)) throw error
+      }
+    }
     look()
-    looks.add(look)
-    return { signal: abort.signal, end: () => void looks.delete(look) }
+    looks.add(lookAt)
+    return { signal: abort.signal, end: () => void looks.delete(lookAt) }
   }
 }
 

@@ -276,6 +276,25 @@ for (const [mode, state] of [
   })
 }
 
+test("interrupt: a disk that does not say what waits fails nobody who writes, and what came has its turn", async (context) => {
+  const { agent, models, write, runId, first, runs } = await atWork(context, ["new answer"])
+  const { prepare } = agent.store.handle
+  let isRead = false
+  agent.store.handle.prepare = (sql) => {
+    if (!/^select \* from job where lane_key = \? and sender is|^select (lane_key|sender) from job/.test(sql))
+      return prepare(sql)
+    isRead = true
+    throw new AppError("storage-failed", "input/output error")
+  }
+  await write("no, this", "interrupt")
+  agent.store.handle.prepare = prepare
+  assert.ok(isRead)
+  first.give("old answer")
+  await agent.settle(runId)
+  assert.equal((await agent.settle(runs[0] ?? "")).state, "done")
+  assert.equal(promptOf(models.requests[1]), "no, this")
+})
+
 test("the cap: the oldest go, a line of each is told to the next turn; or the newest is refused", async (context) => {
   for (const drop of ["summarize", "old", "new"] as const) {
     const { agent, models, write, first, runId } = await atWork(context, ["answer"])
