@@ -164,6 +164,18 @@ describe("a time that has come", () => {
     await assert.rejects(schedules.resume(once.id), /This schedule is over/)
   })
 
+  test("once, in a pause: it cannot go on, and is not shown as if it would", async (context) => {
+    const { schedules, at } = await begin(context)
+    const { id } = await schedules.add({ text: "Remind me", in: "20m" }, cli)
+    await schedules.pause(id)
+    await at(noon + 10 * minuteMs)
+    assert.equal((await schedules.resume(id)).state, "active")
+    await schedules.pause(id)
+    await at(noon + 21 * minuteMs)
+    await assert.rejects(schedules.resume(id), { code: "conflict", message: /came while it was paused/ })
+    assert.equal(schedules.read(id).state, "paused")
+  })
+
   test("while everything is paused is claimed afterwards, late", async (context) => {
     const { schedules, at, turns, pauseAll } = await begin(context)
     await schedules.add({ text: "Remind me", in: "20m" }, cli)

@@ -152,6 +152,12 @@ export function createSchedules(options: SchedulesOptions): Schedules {
     resume: (id) =>
       change(id, (write, row) => {
         if (row.ended_at !== null) throw new AppError("conflict", "This schedule is over")
+        const { when } = specOf(row)
+        if (row.paused_at !== null && when.kind === "at" && when.at <= write.now) {
+          throw new AppError("conflict", "The time of this schedule came while it was paused", {
+            hint: `Run it now: svc cron run ${row.id}; or remove it and make another`,
+          })
+        }
         if (row.paused_at !== null) updateSchedule(write, row.id, { paused_at: null, since: write.now })
       }),
     remove: (id) =>
