@@ -66,6 +66,21 @@ describe("a reply that was cut at its limit", () => {
     assert.match(JSON.stringify(lastMessages().at(-1)), /cut off at its length limit/)
   })
 
+  test("in front of the input of a call is asked for again, and one in front of a second call runs the first", async () => {
+    const whole = { id: "a", name: "lookup", input: { word: "tea" } }
+    const none = { id: "b", name: "lookup", input: {}, rawInput: "" }
+    server.enqueue({ kind: "reply", calls: [none], finishReason: "length" }, { kind: "reply", calls: [whole] })
+    const reply = await registryFor().complete(main, userRequest("x", { tools: [lookup] }))
+    assert.deepEqual(reply.toolCalls, [whole])
+    assert.match(JSON.stringify(lastMessages().at(-1)), /a tool that you call gets a shorter input/)
+    server.enqueue({ kind: "reply", calls: [whole, none], finishReason: "length" })
+    assert.deepEqual((await registryFor().complete(main, userRequest("x", { tools: [lookup] }))).toolCalls, [whole])
+    // Nothing was cut: it has no input.
+    server.enqueue({ kind: "reply", calls: [none] })
+    const [call] = (await registryFor().complete(main, userRequest("x", { tools: [lookup] }))).toolCalls
+    assert.deepEqual(call?.input, {})
+  })
+
   test("that is cut again is delivered with a word about it", async () => {
     server.script(() => ({ kind: "reply", text: "on and on", finishReason: "length" }))
     const reply = await registryFor().complete(main, userRequest("tell"))

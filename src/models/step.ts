@@ -1,6 +1,6 @@
 // One request to one model: conversation -> prepared form -> the provider's events -> deltas -> reply. No loop, no retry.
 import { createHash } from "node:crypto"
-import { AppError, type Json, type Secret, raceAbort } from "../kernel/index.ts"
+import { AppError, type Json, type Secret, isJsonObject, raceAbort } from "../kernel/index.ts"
 import type { ModelReply, ModelRequest, ReplayPart, ThinkingLevel, ToolCall } from "./contract.ts"
 import { needsReplay, prepareConversation } from "./conversation/index.ts"
 import { type ProviderInterface, type StepCall, type StepEvent, StreamCut } from "./providers/contract.ts"
@@ -146,6 +146,7 @@ class ReplyBuilder {
     const isThinking = this.#tags === "open" && reason === "length" && this.#parts.every((part) => part.kind !== "text")
     this.#written(isThinking ? last.map(asReasoning) : last, "", undefined)
     const blocks = this.#parts.filter((part) => part.kind !== "call")
+    if (reason === "length") markCut(this.#parts.at(-1))
     const toolCalls = this.#parts.flatMap((part) => (part.kind === "call" ? [part.call] : []))
     const text = blocks.flatMap((part) => (part.kind === "text" ? part.pieces : [])).join("")
     const reasoning = blocks
@@ -219,6 +220,13 @@ class ReplyBuilder {
 
 function asReasoning(piece: Piece): Piece {
   return piece.kind === "text" ? { kind: "reasoning", text: piece.text } : piece
+}
+
+/** The limit has cut it before any of its input: interfaces tell that like a call that has none. */
+function markCut(last: BlockPart | CallPart | undefined): void {
+  if (last?.kind !== "call") return
+  const { input } = last.call
+  if (isJsonObject(input) && Object.keys(input).length === 0) last.call.input = ""
 }
 
 function toReplayPart(part: BlockPart | CallPart): ReplayPart {

@@ -164,6 +164,18 @@ describe("a time that has come", () => {
     await assert.rejects(schedules.resume(once.id), /This schedule is over/)
   })
 
+  test("once, in a pause: it cannot go on, and is not shown as if it would", async (context) => {
+    const { schedules, at } = await begin(context)
+    const { id } = await schedules.add({ text: "Remind me", in: "20m" }, cli)
+    await schedules.pause(id)
+    await at(noon + 10 * minuteMs)
+    assert.equal((await schedules.resume(id)).state, "active")
+    await schedules.pause(id)
+    await at(noon + 21 * minuteMs)
+    await assert.rejects(schedules.resume(id), { code: "conflict", message: /came while it was paused/ })
+    assert.equal(schedules.read(id).state, "paused")
+  })
+
   test("while everything is paused is claimed afterwards, late", async (context) => {
     const { schedules, at, turns, pauseAll } = await begin(context)
     await schedules.add({ text: "Remind me", in: "20m" }, cli)
@@ -174,6 +186,18 @@ describe("a time that has come", () => {
     await at(noon + 90 * minuteMs)
     assert.equal(turns().length, 1)
   })
+})
+
+test("a moment of the configuration that names no day is not taken for one that is long over", async (context) => {
+  const jobs = [
+    { id: "day", at: "2026-11-21 18:00", text: "eat" },
+    { id: "time", at: "18:00", text: "eat" },
+  ]
+  const { schedules } = await begin(context, { jobs })
+  assert.deepEqual(
+    schedules.list({ ended: true }).map(({ id, nextAt }) => [id, nextAt]),
+    [["day", noon + 6 * 60 * minuteMs]],
+  )
 })
 
 test("what comes while the disk takes nothing is looked for in pauses, and claimed once when it works again", async (context) => {

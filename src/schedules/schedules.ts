@@ -152,6 +152,12 @@ export function createSchedules(options: SchedulesOptions): Schedules {
     resume: (id) =>
       change(id, (write, row) => {
         if (row.ended_at !== null) throw new AppError("conflict", "This schedule is over")
+        const { when } = specOf(row)
+        if (row.paused_at !== null && when.kind === "at" && when.at <= write.now) {
+          throw new AppError("conflict", "The time of this schedule came while it was paused", {
+            hint: `Run it now: svc cron run ${row.id}; or remove it and make another`,
+          })
+        }
         if (row.paused_at !== null) updateSchedule(write, row.id, { paused_at: null, since: write.now })
       }),
     remove: (id) =>
@@ -272,6 +278,12 @@ function takeJob(state: State, write: Write, job: CronConfig["jobs"][number], ol
   const { id, cron, every, at, timezone, graceMinutes, agent, enabled: _enabled, ...rest } = job
   const zone = timezone ?? state.timeZone()
   const times = given({ cron, every, at })
+  // Read anew at each start, a time of day would be another moment each time.
+  if (at !== undefined && !/^\d{4}-/.test(at)) {
+    throw new AppError("bad-request", `at: ${JSON.stringify(at.slice(0, 50))} names no day`, {
+      hint: "Write 2026-12-24 18:00, or a time of every day as cron: 0 18 * * *",
+    })
+  }
   // A moment that has passed is a schedule that is over, and no fault of the configuration.
   const when = at !== undefined && old ? readWhen(times, 0, zone) : readWhen(times, at === undefined ? now : 0, zone)
   const before = old && specOf(old)

@@ -4,7 +4,9 @@ import { testStore } from "../../test/support/store.ts"
 import { systemIds } from "../kernel/index.ts"
 import type { ModelMessage } from "../models/contract.ts"
 import { sessionSchema } from "./config.ts"
+import { moveSession } from "./move.ts"
 import { createSessions } from "./sessions.ts"
+import { keepSummary } from "./summary.ts"
 
 const user = (text: string): ModelMessage => ({ role: "user", content: [{ type: "text", text }] })
 const assistant = (text: string): ModelMessage => ({ role: "assistant", text, toolCalls: [] })
@@ -122,3 +124,39 @@ test("what is kept for the next turns is let go, but for the conversation that w
   )
   assert.deepEqual(isKept(), [false, false, true])
 })
+
+for (const [from, to] of [
+  ["old", "new"],
+  ["new", "old"],
+] as const) {
+  test(`the summary of one of two conversations that become one, ${from} and ${to}, hides nothing of the other`, async (context) => {
+    const store = await testStore(context)
+    const sessions = createSessions({ store, ids: systemIds, config: () => sessionSchema.parse({}) })
+    const say = (key: string, text: string) =>
+      store.write(async (write) => {
+        const session = sessions.open(write, key, "main")
+        const entries = [user(text), assistant(`answer to ${text}`)]
+        sessions.append(
+          write,
+          session,
+          1,
+          entries.map((message) => ({ message, origin: "owner" as const, trusted: true })),
+        )
+        return session
+      })
+    await say("new", "first of the new")
+    await say("old", "said in the old")
+    const session = await say("new", "second of the new")
+    const coversTo = Number(store.handle.prepare("select max(id) as id from message").get()?.["id"])
+    await store.write(async (write) =>
+      keepSummary(write, session, 2, { message: user("summary"), origin: "model", trusted: true, coversTo }),
+    )
+    await store.write(async (write) => moveSession(write, from, to))
+    const { sessionId } = await say(to, "after the move")
+    const shown = sessions.history(sessionId, { budget: 10_000, room: 10_000 }).messages
+    assert.deepEqual(
+      shown.filter(({ role }) => role === "user"),
+      ["summary", "said in the old", "second of the new", "after the move"].map(user),
+    )
+  })
+}

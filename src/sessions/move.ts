@@ -8,6 +8,7 @@ export function moveSession(write: Write, from: string, to: string): void {
   if (!old || from === to) return
   const present = find(to)
   if (present) {
+    coverNothingOfEachOther(write, old.session_id, present.session_id)
     write.prepare("update message set session_id = ? where session_id = ?").run(old.session_id, present.session_id)
     write
       .prepare("update or ignore session_site set session_id = ? where session_id = ?")
@@ -26,4 +27,15 @@ export function moveSession(write: Write, from: string, to: string): void {
   for (const table of ["budget_total", "budget_grant", "budget_notice", "budget_stopped"]) {
     write.prepare(`update or ignore ${table} set key = ? where scope = 'session' and key = ?`).run(to, from)
   }
+}
+
+/** Only the newest summary is shown, which knows nothing of the other's messages: they and what follows are shown again. */
+function coverNothingOfEachOther(write: Write, one: string, other: string): void {
+  const first = write.prepare("select min(id) as id from message where session_id = ? and covers_to is null")
+  const cover = write.prepare(
+    "update message set covers_to = ?1 where session_id = ?2 and covers_to is not null and covers_to > ?1",
+  )
+  const [ofOne, ofOther] = [first.get(one)?.["id"], first.get(other)?.["id"]]
+  if (typeof ofOther === "number") cover.run(ofOther - 1, one)
+  if (typeof ofOne === "number") cover.run(ofOne - 1, other)
 }

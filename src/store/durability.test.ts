@@ -1,11 +1,15 @@
 import assert from "node:assert/strict"
-import { fstatSync, statSync } from "node:fs"
+import { fstatSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { type TestContext, test } from "node:test"
 import { slowDisk, syncForReal } from "../../test/support/slow-disk.ts"
-import { testStore } from "../../test/support/store.ts"
+import { silentLog, testStore } from "../../test/support/store.ts"
 import { temporaryFolder } from "../../test/support/temporary.ts"
+import { AppError, systemClock } from "../kernel/index.ts"
+import { NotForced, createDurability } from "./durability.ts"
+import { createGroupCommit } from "./group-commit.ts"
+import { openSqlite } from "./sqlite.ts"
 import type { Store, Write } from "./store.ts"
 
 async function storeOn(context: TestContext) {
@@ -109,6 +113,46 @@ test("ends although the disk fails: who waits is told, and what it took later is
   assert.equal(notes(await testStore(context, { folder })), 1)
 })
 
+test("writes over nothing in the log that a database needs which the disk has not taken", async (context) => {
+  const path = join(temporaryFolder(), "svc.db")
+  const handle = openSqlite(path)
+  handle.raw.exec("create table note (text); insert into note values ('one'); pragma wal_checkpoint(truncate)")
+  const database = statSync(path).ino
+  const refused = Promise.withResolvers<void>()
+  const durability = createDurability({
+    handle,
+    path,
+    clock: systemClock,
+    log: silentLog,
+    onFailure: () => refused.resolve(),
+    async sync(file) {
+      if (fstatSync(file).ino === database) throw Object.assign(new Error("EIO"), { code: "EIO" })
+      await syncForReal(file)
+    },
+  })
+  context.after(() => {
+    handle.raw.close()
+    durability.close()
+  })
+  const { monotonic } = systemClock
+  const commit = createGroupCommit({ handle, monotonic, onFailure: () => undefined, durability })
+  const update = (text: string) => commit.write(async () => handle.prepare("update note set text = ?").run(text))
+  await update("two")
+  const log = readFileSync(`${path}-wal`)
+  const checkpoint = assert.rejects(commit.checkpoint(), { code: "storage-failed" })
+  await refused.promise
+  const waiting = assert.rejects(
+    update("three"),
+    (error) => error instanceof AppError && error.code === "storage-failed" && !(error instanceof NotForced),
+    "it is not written",
+  )
+  durability.giveUp()
+  await checkpoint
+  await waiting
+  assert.deepEqual(readFileSync(`${path}-wal`), log)
+  assert.equal(handle.prepare("select text from note").get()?.["text"], "two")
+})
+
 test("ends although old rows are being removed and the disk fails", async (context) => {
   const { disk, store } = await storeOn(context)
   disk.fail("EIO")
@@ -139,6 +183,30 @@ test("closes only when the last of many transactions is through", async (context
   await store.close()
   await Promise.all(writes)
   assert.equal(notes(await testStore(context, { folder })), 600)
+})
+
+test("what writes beside the connection waits until the log is on the disk, and is not written over", async (context) => {
+  const path = join(temporaryFolder(), "svc.db")
+  const handle = openSqlite(path)
+  handle.raw.exec("create table note (text)")
+  const disk = slowDisk()
+  const options = { handle, path, clock: systemClock, log: silentLog, onFailure: () => undefined }
+  const durability = createDurability({ ...options, sync: disk.sync })
+  context.after(() => {
+    handle.raw.close()
+    durability.close()
+  })
+  const commit = createGroupCommit({ ...options, monotonic: systemClock.monotonic, durability })
+  disk.slow()
+  const told = commit.write(async () => handle.prepare("insert into note values ('one')").run())
+  await disk.begun()
+  let hasBegun = false
+  const beside = commit.holdForced(async () => void (hasBegun = true))
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(hasBegun, false)
+  disk.goOn()
+  await Promise.all([told, beside])
+  assert.equal(hasBegun, true)
 })
 
 test("takes the log over into the database, first the one on the disk and then the other", async (context) => {

@@ -83,11 +83,10 @@ export function createDurability(options: DurabilityOptions): Durability {
   const force = async (file: number): Promise<void> => {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        // Where something is damaged another thread may be writing indexes anew.
-        const isSound = options.isSound?.() !== false
-        if (isSound && suspect.has(file)) await rewritten(file)
+        // Another thread that makes indexes anew waits for this (`holdForced`).
+        if (suspect.has(file)) await rewritten(file)
         await sync(file)
-        if (isSound) suspect.delete(file)
+        suspect.delete(file)
         if (problem) options.log.info("store is forced to the disk again")
         problem = undefined
         return

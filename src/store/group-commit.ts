@@ -3,6 +3,7 @@
 // A unit that fails is rolled back to its savepoint and fails alone; when the commit itself fails, all do.
 // Between two transactions the event loop has its turn, also in a chain of writes that never ends.
 import { type Transaction, sql } from "kysely"
+import { AppError } from "../kernel/index.ts"
 import type { Durability } from "./durability.ts"
 import type { Database } from "./schema.ts"
 import { type SqliteHandle, explainStoreError } from "./sqlite.ts"
@@ -43,6 +44,11 @@ export interface GroupCommit {
   write<T>(work: (trx: Trx) => Promise<T>, options?: UnitOptions): Promise<T>
   /** Does the work while no transaction is open; writers wait until it has ended. */
   hold<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * The same for work that writes beside this connection: what is committed is on the disk first, as a log that is written
+   * anew until then (`rewriting.ts`) would be written over what another thread writes.
+   */
+  holdForced<T>(work: () => Promise<T>): Promise<T>
   /** Takes the write-ahead log over into the database; done by itself when the log has grown. */
   checkpoint(): Promise<void>
   /** Resolves when nothing is waiting to be written, and what was written is on the disk. */
@@ -108,12 +114,24 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         flushing ??= flush()
       }),
     hold,
+    holdForced: (work) =>
+      hold(async () => {
+        await durability?.flushed()
+        return await work()
+      }),
     checkpoint,
     async idle() {
       while (flushing ?? held) await (flushing ?? held)
       await durability?.flushed()
     },
   }
+}
+
+function notTaken(): AppError {
+  return new AppError("storage-failed", "The disk does not take what was written before; nothing was written", {
+    retryAfterSeconds: 10,
+    hint: "Check the disk and the state folder's file system, then start the gateway again",
+  })
 }
 
 type Settled = { unit: Unit; ok: true; value: unknown } | { unit: Unit; ok: false; error: unknown }
@@ -130,6 +148,8 @@ async function commit(
     for (const unit of units.slice(0, taken)) unit.reject(error)
   }
   try {
+    // Only at a stop. The log counts as taken over, so what is written now would stand in the place of what is needed yet.
+    if (durability?.isDatabaseForced() === false) throw notTaken()
     await handle.db.transaction().execute(async (trx) => {
       do {
         const unit = units[taken] as Unit

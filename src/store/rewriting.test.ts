@@ -118,6 +118,22 @@ test("a log is written anew before it is forced once more", async (context) => {
   assert.deepEqual(disk.anew, [true])
 })
 
+test("so it is while damage is looked for, as a disk that fails may bring both", async (context) => {
+  const disk = failingOnce()
+  const path = join(temporaryFolder(), "svc.db")
+  const handle = openSqlite(path)
+  handle.raw.exec("create table note (text); insert into note values ('one')")
+  const parts = { handle, path, sync: disk.sync, clock: systemClock, log: silentLog, onFailure() {} }
+  const durability = createDurability({ ...parts, isSound: () => false })
+  context.after(() => {
+    handle.raw.close()
+    durability.close()
+  })
+  disk.fail(0)
+  await durability.flushed()
+  assert.deepEqual(disk.anew, [true])
+})
+
 test("pages that were taken over are written anew before the database is forced once more", async (context) => {
   const disk = failingOnce()
   const path = join(temporaryFolder(), "svc.db")

@@ -119,12 +119,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const isSound = () => met.damage?.problem() === undefined
   const durability = createDurability({ ...options, handle, path, isSound, onFailure })
   const commit = createGroupCommit({ handle, monotonic: options.clock.monotonic, onFailure, durability })
-  const { hold } = commit
-  void hold(() => durability.makeRoom())
+  void commit.hold(() => durability.makeRoom())
   const damage = createDamageWatch({
     path,
     log: options.log,
-    hold,
+    hold: commit.holdForced,
     checkpoint: () => commit.checkpoint(),
     onRepaired: onRecovered,
   })

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import type { ModelRequest } from "../../models/contract.ts"
-import { AppError, systemIds } from "../../kernel/index.ts"
+import { AppError, type Json, type JsonObject, systemIds } from "../../kernel/index.ts"
 import { type AgentParts, call, chat, main, promptOf, scriptedModels, smallTool, startAgent } from "../agent.fixture.ts"
-import { countOfSender } from "../../store/index.ts"
+import { countOfSender, moveJobs } from "../../store/index.ts"
 import { type TurnInput, senderKey, turnJob } from "../turn-input.ts"
 import { droppedText, keepToCap } from "./cap.ts"
 import { collectInputs } from "./collect.ts"
-import type { QueueMode } from "../../sessions/index.ts"
+import { type QueueMode, moveSession } from "../../sessions/index.ts"
 import type { QueueRule } from "./contract.ts"
 import { waitingOf } from "./waiting.ts"
 
@@ -239,6 +239,60 @@ test("interrupt: the turn under way is stopped, nothing of it is lost, and all t
   )
   const past = JSON.stringify(models.requests[1]?.messages)
   assert.match(past, /first[^]*wrote something newer/)
+})
+
+for (const [mode, state] of [
+  ["interrupt", "cancelled"],
+  ["steer", "done"],
+] as const) {
+  test(`${mode}: a turn hears what is said in the chat that its own has become meanwhile`, async (context) => {
+    const ran = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const slow = smallTool("slow", {
+      async run() {
+        ran.resolve()
+        await release.promise
+        return { content: [{ type: "text", text: "slow result" }] }
+      },
+    })
+    const models = scriptedModels([[call("slow")], "answer"])
+    const agent = await startAgent(context, { models, tools: [slow] })
+    const runId = await agent.enqueue(saying("first", { route: { ...chat, chatId: "-1" } }))
+    await ran.promise
+    const moved = { sessionKey: "agent:main:moved", route: { ...chat, chatId: "-2" } }
+    const change = {
+      payload: (payload: Json) => ({ ...(payload as JsonObject), ...moved }),
+      sender: (sender: string) => sender.replaceAll(JSON.stringify("-1"), JSON.stringify("-2")),
+    }
+    await agent.store.write(async (write) => {
+      moveSession(write, main, moved.sessionKey)
+      moveJobs(write, main, moved.sessionKey, change)
+    })
+    const said = turnJob(systemIds.uuid(), saying("said in the new chat", { queue: rule(mode), ...moved }))
+    await agent.store.write(async (write) => void write.addJob(said))
+    release.resolve()
+    assert.equal((await agent.settle(runId)).state, state)
+    assert.match(promptOf(models.requests[1]), /said in the new chat/)
+  })
+}
+
+test("interrupt: a disk that does not say what waits fails nobody who writes, and what came has its turn", async (context) => {
+  const { agent, models, write, runId, first, runs } = await atWork(context, ["new answer"])
+  const { prepare } = agent.store.handle
+  let isRead = false
+  agent.store.handle.prepare = (sql) => {
+    if (!/^select \* from job where lane_key = \? and sender is|^select (lane_key|sender) from job/.test(sql))
+      return prepare(sql)
+    isRead = true
+    throw new AppError("storage-failed", "input/output error")
+  }
+  await write("no, this", "interrupt")
+  agent.store.handle.prepare = prepare
+  assert.ok(isRead)
+  first.give("old answer")
+  await agent.settle(runId)
+  assert.equal((await agent.settle(runs[0] ?? "")).state, "done")
+  assert.equal(promptOf(models.requests[1]), "no, this")
 })
 
 test("the cap: the oldest go, a line of each is told to the next turn; or the newest is refused", async (context) => {

@@ -6,9 +6,9 @@ import { type JobRow, type Store, type Write, endJob, replaceJobPayload, takeIn 
 import type { Json, Log } from "../../kernel/index.ts"
 import { type PromptOptions, readPictures, userMessage } from "../prompt.ts"
 import { keepNamedSites, trustOf } from "../taint.ts"
-import { type TurnInput, type TurnPreparation, senderKey } from "../turn-input.ts"
+import type { TurnInput, TurnPreparation } from "../turn-input.ts"
 import type { SteeredStep } from "./contract.ts"
-import { type WaitingMessage, waitingOf } from "./waiting.ts"
+import { type WaitingMessage, waitingBehind } from "./waiting.ts"
 
 export interface SteerOptions extends PromptOptions {
   store: Store
@@ -47,7 +47,7 @@ export async function prepareSteering(
 }
 
 function steerable(store: Store, job: JobRow, input: TurnInput): WaitingMessage[] {
-  const waiting = waitingOf(store, job.lane_key, { sender: senderKey(input), after: job.id, passesOthers: true })
+  const waiting = waitingBehind(store, job, input)
   const isSteered = ({ queue, steered }: TurnInput) =>
     queue?.mode === "steer" || (queue?.mode === "steer-backlog" && !steered)
   // Those behind one that still waits for its parts wait with it: nothing overtakes what was said before.

@@ -230,6 +230,20 @@ describe("an answer that is sent in parts", () => {
     assert.deepEqual(turn.replies(), ["Let me look", "It is five.", "And six."])
   })
 
+  test("says nothing twice behind a part of which nothing can be seen", async (context) => {
+    const turn = await begin(context)
+    const { plan } = turn.sender
+    turn.sender.plan = (route, reply) => (reply.text.startsWith("---") ? [] : plan(route, reply))
+    const live = turn.watch()
+    live.step(0)
+    await live.say("First paragraph.\n\n")
+    await live.say("---------\n\n")
+    await live.say("Second paragraph.\n\n")
+    live.end()
+    await turn.finish("First paragraph.\n\n---------\n\nSecond paragraph.\n\nEnd.")
+    assert.deepEqual(turn.replies(), ["First paragraph.", "Second paragraph.", "End."])
+  })
+
   test("goes on after a crash without saying anything twice", async (context) => {
     const turn = await begin(context)
     const first = turn.watch()

@@ -50,7 +50,10 @@ export function withReference(
 
 /** How much of a step's text need not be sent any more. */
 export function sentLength(parts: readonly EarlyPart[], step: number, text: string): number {
-  const sent = parts.filter((part) => part.step === step).reduce((all, part) => all.slice(0, part.from) + part.text, "")
+  // A part that shows nothing, such as the end of a block of code, has left no row: it is over with those behind it.
+  const sent = parts
+    .filter((part) => part.step === step)
+    .reduce((all, part) => all.slice(0, part.from) + text.slice(all.length, part.from) + part.text, "")
   let same = 0
   const most = Math.min(sent.length, text.length)
   while (same < most && sent.charCodeAt(same) === text.charCodeAt(same)) same += 1

@@ -14,6 +14,8 @@ export interface ReplyForm {
   end?(): JsonObject[]
   /** Whether nothing more belongs to the reply, although its package reads on: some servers keep the connection open. */
   isOver?(): boolean
+  /** Whether the reply has its reason: a connection that breaks behind it takes nothing away. */
+  isWhole?(): boolean
   /** A whole reply, sent where a stream was asked for -> the events it would have had. */
   unfold(reply: JsonObject): JsonObject[]
 }
@@ -69,7 +71,7 @@ async function* mendEvents(
   events: AsyncGenerator<ServerEvent>,
   form: ReplyForm,
 ): AsyncGenerator<Uint8Array> {
-  for (let next = first; !next.done; next = await events.next()) {
+  for (let next = first; !next.done; next = await nextOf(events, form)) {
     const { value } = next
     const mended = value.kind === "event" ? form.mend(parseEvent(value.data), value.name) : unfoldBody(value.text, form)
     if (mended.length > 0) yield encode(mended)
@@ -78,6 +80,15 @@ async function* mendEvents(
   }
   const rest = form.end?.() ?? []
   if (rest.length > 0) yield encode(rest)
+}
+
+async function nextOf(events: AsyncGenerator<ServerEvent>, form: ReplyForm): Promise<IteratorResult<ServerEvent>> {
+  try {
+    return await events.next()
+  } catch (error) {
+    if (form.isWhole?.()) return { done: true, value: undefined }
+    throw error
+  }
 }
 
 function unfoldBody(text: string, form: ReplyForm): JsonObject[] {

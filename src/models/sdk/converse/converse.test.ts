@@ -246,6 +246,18 @@ describe("a reply of Converse", () => {
     )
   })
 
+  test("stands although its connection breaks behind its reason", async () => {
+    const [reason, counts] = end("end_turn")
+    server.queue({ pieces: [...hello, reason as Buffer, (counts as Buffer).subarray(0, 20)], isCut: true })
+    const events = await runCall(call())
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ["text", "finish"],
+    )
+    server.queue({ pieces: hello, isCut: true })
+    await assert.rejects(runCall(call()), { message: "terminated" })
+  })
+
   test("may be refused, cut off or too long", async () => {
     const got = []
     for (const reason of ["guardrail_intervened", "content_filtered", "max_tokens", "model_context_window_exceeded"]) {

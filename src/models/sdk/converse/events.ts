@@ -23,7 +23,7 @@ interface State {
 
 export async function* readConverse(frames: AsyncIterable<Frame>): AsyncGenerator<StepEvent> {
   const state: State = { calls: new Map(), hidden: new Map(), hasCalls: false, stopReason: undefined, usage: {} }
-  for await (const { kind, name, payload } of frames) {
+  for await (const { kind, name, payload } of upToBreak(frames, state)) {
     if (kind !== "event") throw new ProviderReport({ type: name, ...payload })
     yield* readEvent(name, payload, state)
   }
@@ -31,6 +31,15 @@ export async function* readConverse(frames: AsyncIterable<Frame>): AsyncGenerato
   if (stopReason === undefined) throw new StreamCut()
   const reason = toFinishReason({ unified: "other", raw: stopReason }, state.hasCalls)
   yield { type: "finish", reason, rawReason: stopReason, usage: toUsage(usage) }
+}
+
+/** A connection that breaks behind the reason of the reply takes nothing but counts away from it. */
+async function* upToBreak(frames: AsyncIterable<Frame>, state: State): AsyncGenerator<Frame> {
+  try {
+    yield* frames
+  } catch (error) {
+    if (state.stopReason === undefined) throw error
+  }
 }
 
 function readEvent(name: string, payload: JsonObject, state: State): StepEvent[] {

@@ -254,6 +254,16 @@ describe("a reply of the Gemini API", () => {
     }
   })
 
+  test("that has its reason stands although its connection breaks behind it", async () => {
+    server.queue({ pieces: [frames(...hello)], isCut: true })
+    assert.deepEqual(await runCall(call()), said)
+    const goesOn = chunk([{ text: "Hi" }], { finishReason: "CONTINUATION" })
+    for (const events of [[goesOn], [...hello, chunk([{ text: " More" }])], hello.slice(0, 1)]) {
+      server.queue({ pieces: [frames(...events)], isCut: true })
+      await assert.rejects(runCall(call()), { message: "terminated" })
+    }
+  })
+
   test("without its reason is cut", async () => {
     server.queue({ pieces: [frames(chunk([{ text: "Hi" }]))] })
     await assert.rejects(runCall(call()), { code: "STREAM_CUT" })

@@ -1,12 +1,12 @@
 // Kind `google`: the Gemini API with a key. `vertex.ts` uses the same package with other addresses and a token.
-import { trimEnd } from "../../../kernel/index.ts"
+import { isJsonObject, trimEnd } from "../../../kernel/index.ts"
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider"
 import { GoogleLanguageModel } from "@ai-sdk/google/internal"
 import type { StepCall } from "../../providers/contract.ts"
 import type { MetaRules } from "../meta.ts"
 import { toPrompt } from "../prompt.ts"
 import type { PreparedStep, SdkParts } from "../contract.ts"
-import { createTransport, mergeHeaders } from "../transport.ts"
+import { type ReplyForm, createTransport, mergeHeaders } from "../transport.ts"
 import { geminiOptions, takesPicturesInResults } from "./options.ts"
 
 const ownAddress = "https://generativelanguage.googleapis.com/v1beta"
@@ -31,7 +31,7 @@ export function geminiStep(call: StepCall, parts: SdkParts, place: GeminiPlace):
     provider: place.provider,
     baseURL: place.baseURL,
     headers: mergeHeaders(place.headers, call),
-    fetch: createTransport(call, () => ({ mend: (value) => [value], unfold: unfoldReply })),
+    fetch: createTransport(call, createGeminiForm),
     generateId: () => `call-${parts.ids.token(9)}`,
   })
   const prompt = toPrompt(call, {
@@ -66,7 +66,18 @@ function metaFor(key: GeminiPlace["key"]): MetaRules {
   return { key, text: signature, reasoning: signature, call: signature }
 }
 
-/** A reply that is no stream is one chunk. */
-function unfoldReply(reply: Record<string, unknown>) {
-  return "candidates" in reply || "promptFeedback" in reply ? [reply as never] : []
+function createGeminiForm(): ReplyForm {
+  let isWhole = false
+  return {
+    mend(chunk) {
+      const { candidates } = chunk
+      const candidate = Array.isArray(candidates) ? candidates.find(isJsonObject) : undefined
+      // Chunks without one only count; and some chunks end although the reply goes on in others.
+      if (candidate) isWhole = typeof candidate.finishReason === "string" && candidate.finishReason !== "CONTINUATION"
+      return [chunk]
+    },
+    isWhole: () => isWhole,
+    // A reply that is no stream is one chunk.
+    unfold: (reply) => ("candidates" in reply || "promptFeedback" in reply ? [reply] : []),
+  }
 }

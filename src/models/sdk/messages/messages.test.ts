@@ -519,6 +519,12 @@ describe("ends and errors of the Messages interface", () => {
     }
   })
 
+  test("a reply that has its reason stands although its connection breaks behind it", async () => {
+    const whole = [...hello, ...end("end_turn")]
+    server.queue({ pieces: [frames(...whole.slice(0, -1))], isCut: true })
+    assert.deepEqual(await runCall(call()), said)
+  })
+
   test("a connection that breaks is an error of the network", async () => {
     server.queue({ pieces: [frames(...hello)], isCut: true })
     await assert.rejects(runCall(call()), (error) => {

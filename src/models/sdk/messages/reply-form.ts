@@ -67,6 +67,7 @@ export function createMessagesForm(): ReplyForm {
   return {
     mend,
     // A reply with its reason is whole, also when its last event is missing.
+    isWhole: () => state.reason !== null,
     end: () => (state.reason === null ? [] : stopMessage()),
     unfold: (reply) => unfoldMessage(reply).flatMap((each) => mend(each, undefined)),
   }
