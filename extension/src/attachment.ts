@@ -34,6 +34,8 @@ export interface Links {
   tell(event: Told): void
   /** What is kept has changed. */
   save(): void
+  /** The debugger is there; from here on the browser tells what it is to know. */
+  begins(attachment: Attachment): void
 }
 
 /** The tab is no longer attached. */
@@ -52,6 +54,8 @@ export class Attachment {
   readonly #scopes = new Map<string, Scope>()
   #url = ""
   #title = ""
+  /** What nobody could know yet of which tab it is. */
+  #untold: Told[] | undefined
 
   private constructor(kept: Kept, links: Links) {
     this.kept = kept
@@ -70,6 +74,8 @@ export class Attachment {
       const opener = openerId === undefined ? {} : { openerId }
       const base = { session: `T${crypto.randomUUID()}`, tabId, targetId, by, boot, ...opener }
       const attachment = new Attachment({ ...base, usedAt: Date.now(), children: [], fetching: {} }, links)
+      attachment.#untold = []
+      links.begins(attachment)
       await attachment.#begin()
       return attachment
     } catch (error) {
@@ -202,7 +208,15 @@ export class Attachment {
   }
 
   #pass(child: string, method: string, params: Json): void {
-    this.#links.tell({ session: this.kept.session, ...(child === "" ? {} : { child }), method, params })
+    const told = { session: this.kept.session, ...(child === "" ? {} : { child }), method, params }
+    if (this.#untold) this.#untold.push(told)
+    else this.#links.tell(told)
+  }
+
+  /** It has been told of the tab. */
+  isTold(): void {
+    for (const told of this.#untold ?? []) this.#links.tell(told)
+    this.#untold = undefined
   }
 
   #childCame(parent: string, params: Json): void {

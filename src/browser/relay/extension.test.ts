@@ -13,6 +13,8 @@ import { Pairing } from "./pairing.ts"
 /** Chrome's debugger, which a test may hold up. */
 let attaching: Promise<void> = Promise.resolve()
 const attached = new Set<number>()
+/** Tells of the contexts of the page, as Chrome does before it answers. */
+let onEnable: (tabId: number) => void = () => undefined
 const tab = { id: 7, windowId: 1, url: "https://a.example/", title: "A" }
 
 Object.assign(globalThis, {
@@ -26,7 +28,10 @@ Object.assign(globalThis, {
         attached.add(tabId)
       },
       detach: async ({ tabId }: { tabId: number }) => void attached.delete(tabId),
-      sendCommand: async () => ({ targetInfo: { targetId: "A" } }),
+      async sendCommand({ tabId }: { tabId: number }, method: string) {
+        if (method === "Runtime.enable") onEnable(tabId)
+        return { targetInfo: { targetId: "A" } }
+      },
     },
   },
 })
@@ -125,4 +130,29 @@ test("a tab that the person lets go while it is set up anew stays let go", async
   held.resolve()
   await renewing
   assert.deepEqual([tabs.has(tab.id), [...attached]], [false, []])
+})
+
+test("the scripts of a page are known from when its tab is attached, and told of behind the tab", async (context) => {
+  context.after(() => (onEnable = () => undefined))
+  attaching = Promise.resolve()
+  const said: string[] = []
+  const tabs = new AttachedTabs({
+    tell: ({ session, method }) => void said.push(`${session} ${method}`),
+    attached: ({ session }) => void said.push(session),
+    changed: () => undefined,
+    detached: () => undefined,
+    emptied: () => undefined,
+    mayOpen: () => true,
+    boot: () => "before",
+  })
+  onEnable = (tabId) =>
+    tabs.event(tabId, "", "Runtime.executionContextCreated", { context: { id: 1, origin: "https://a.example" } })
+  const evaluate = (session: string) => tabs.command(session, "", "Runtime.evaluate", { expression: "1", contextId: 1 })
+  const { session } = (await tabs.attach(tab.id, "person")).tab
+  assert.deepEqual(said.splice(0), [session, `${session} Runtime.executionContextCreated`])
+  await evaluate(session)
+  await tabs.renew("after", false)
+  const renewed = tabs.list.tabs[0]?.session ?? ""
+  assert.deepEqual(said, [`${renewed} Runtime.executionContextCreated`])
+  await evaluate(renewed)
 })
