@@ -38,6 +38,20 @@ export interface Links {
   begins(attachment: Attachment): void
 }
 
+/** A page that shows a question of its own, or is busy, answers nothing until then. */
+const patienceMs = 1_000
+
+/** Rejects as the work does, but waits no longer: others stand behind it. */
+async function soon(work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const pause = new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))
+  try {
+    await Promise.race([work, pause])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** The tab is no longer attached. */
 export class Gone extends Error {}
 
@@ -90,7 +104,7 @@ export class Attachment {
       if ((await targetOf(kept.tabId)) !== kept.targetId) return undefined
       const attachment = new Attachment(kept, links)
       await attachment.#begin()
-      await attachment.#tellFrames()
+      await soon(attachment.#tellFrames())
       return attachment
     } catch {
       // Chrome refuses what is not attached.
@@ -131,12 +145,15 @@ export class Attachment {
   async #begin(): Promise<void> {
     const { tabId, children } = this.kept
     this.describe(await chrome.tabs.get(tabId))
-    await Promise.all([
+    const begun = Promise.all([
       chrome.debugger.sendCommand({ tabId }, "Page.enable"),
       chrome.debugger.sendCommand({ tabId }, "Inspector.enable"),
       this.#enter("").ready,
       ...children.map(({ child }) => this.#enter(child).ready),
     ])
+    // What comes of it later is told by the end of the debugger, if at all.
+    begun.catch(() => undefined)
+    await soon(begun)
   }
 
   /** Learns the script contexts of a session; whoever commands it waits for that. */
@@ -164,8 +181,8 @@ export class Attachment {
     if (!scope) throw new Gone("The frame is gone, or never was below this tab")
     this.kept.usedAt = Date.now()
     const isPageContext = (id: number) => scope.contexts.has(id)
-    // Without a wait where none is needed, so that commands keep their order.
-    if (scope.isLearning) await scope.ready
+    // Without a wait where none is needed, so that commands keep their order; the answer to a question is what it may wait for.
+    if (scope.isLearning && method !== "Page.handleJavaScriptDialog") await scope.ready
     const params = checkTabCommand(method, given, { url: this.#url, isPageContext })
     // Always on: by it the contexts of others are told from the page's.
     if (method === "Runtime.enable" || method === "Runtime.disable") return {}
