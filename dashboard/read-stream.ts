@@ -13,6 +13,10 @@ interface StreamOptions {
   take: (parts: string[]) => void
 }
 
+/** Before it is begun anew: longer and longer, and not for all pages at once. */
+export const pauseAfter = (tries: number) =>
+  new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random())))
+
 /** Resolves when the gateway has said all; throws what `send` throws, and CallError when it is silent. */
 export async function readStream(path: string, { headers = {}, signal, end, take }: StreamOptions): Promise<void> {
   const cut = new AbortController()

@@ -1,7 +1,7 @@
 // The one event stream: read by fetch, since it needs the page's key; goes on after the last entry that was read, so that
 // a cut, a sleep or a restart loses and doubles nothing. Hidden tabs let go of it: browsers open few connections a host.
 import { signal } from "./ui/signals.ts"
-import { readStream } from "./read-stream.ts"
+import { pauseAfter, readStream } from "./read-stream.ts"
 import { who } from "./session.ts"
 
 type Listener = (data: never) => void
@@ -56,7 +56,7 @@ async function run(own: AbortController): Promise<void> {
     if (who.current === "out") own.abort()
     if (own.signal.aborted) return
     isLost.current = tries > 1
-    await new Promise((resolve) => setTimeout(resolve, Math.min(5_000, 250 * 2 ** tries) * (0.5 + Math.random())))
+    await pauseAfter(tries)
     tries += 1
   }
 }

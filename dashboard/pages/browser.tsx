@@ -1,9 +1,9 @@
 // Browser: the profiles with their tabs; of one tab the live picture, and beside it what the agent reads of it, whose refs
 // light up in the picture.
 import { useEffect } from "preact/hooks"
-import { type Reply, call } from "../api.ts"
+import { CallError, type Reply, call } from "../api.ts"
 import type { LiveLine } from "../../src/gateway/endpoints/index.ts"
-import { readStream } from "../read-stream.ts"
+import { pauseAfter, readStream } from "../read-stream.ts"
 import { go, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field, bound } from "../ui/form.tsx"
@@ -107,7 +107,10 @@ function Tab({ profile, targetId }: { profile: string; targetId: string }) {
   useEffect(() => {
     const control = new AbortController()
     problem.current = undefined
-    watch(profile, targetId, control.signal, (line) => showLine(line, frame, problem)).then(
+    watch(profile, targetId, control.signal, {
+      take: (line) => showLine(line, frame, problem),
+      lost: (error) => (problem.current = error),
+    }).then(
       () => (problem.current ??= new Error("The tab is closed")),
       (error: unknown) => control.signal.aborted || (problem.current = error),
     )
@@ -245,18 +248,35 @@ function Lines({ text, lit, light }: { text: string } & Lighting) {
   )
 }
 
-/** Resolves when the tab is closed. */
+interface Watching {
+  take(line: LiveLine): void
+  /** Why nothing comes; it is begun anew by itself. */
+  lost(error: unknown): void
+}
+
+/** Resolves when the tab is closed; rejects when the gateway does not show it, or with the signal. */
 export async function watch(
   profile: string,
   targetId: string,
   signal: AbortSignal,
-  take: (line: LiveLine) => void,
+  { take, lost }: Watching,
 ): Promise<void> {
+  let tries = 0
   const show = (lines: string[]) => {
+    tries = 0
     // Of frames that come at once, the newest.
     const last = lines.findLast((line) => line !== "")
     if (last !== undefined) take(JSON.parse(last) as LiveLine)
   }
   const query = new URLSearchParams({ profile, targetId })
-  await readStream(`/api/browser/live?${query}`, { signal, end: "\n", take: show })
+  for (;;) {
+    try {
+      return await readStream(`/api/browser/live?${query}`, { signal, end: "\n", take: show })
+    } catch (error) {
+      if (signal.aborted || (error instanceof CallError && error.status > 0)) throw error
+      lost(error)
+    }
+    await pauseAfter(tries)
+    tries += 1
+  }
 }

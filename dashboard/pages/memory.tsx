@@ -100,7 +100,7 @@ function Note({ name, agent }: { name: string; agent: string | undefined }) {
           </>
         )}
       </Head>
-      {draft.current && version !== known.version && (
+      {draft.current && version !== known.version && text !== known.text && (
         <Empty title="It has changed since you began">Copy what you want to keep, and discard.</Empty>
       )}
       <Field

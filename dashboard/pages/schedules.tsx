@@ -1,5 +1,6 @@
 // Schedules: what the agent is told at times, when it is next, what became of it last; and a new one.
-import { type Reply, call } from "../api.ts"
+import { type Api, type Reply, call } from "../api.ts"
+import { once } from "../once.ts"
 import { link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Check, Field, Select, bound } from "../ui/form.tsx"
@@ -9,6 +10,7 @@ import { Time, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
 
 type Summary = Reply<"GET /api/schedules">["schedules"][number]
+type Wish = Api["POST /api/schedules"]["body"]
 type Again = () => Promise<void>
 
 export default function Schedules() {
@@ -48,6 +50,14 @@ const acts = {
 } as const
 type Act = keyof typeof acts
 
+export const perform = (what: Act, id: string) =>
+  what === "run"
+    ? once(`run ${id}`, (key) => call("POST /api/schedules/:id/run", { params: { id }, body: { key } }))
+    : call(`POST /api/schedules/:id/${what}`, { params: { id } })
+
+export const add = (wish: Wish) =>
+  once(JSON.stringify(wish), (key) => call("POST /api/schedules", { body: { ...wish, key } }))
+
 function Schedule({ one, again }: { one: Summary; again: Again }) {
   const { id, name, source, state, last, nextAt } = one
   const isListed = source === "config"
@@ -55,7 +65,7 @@ function Schedule({ one, again }: { one: Summary; again: Again }) {
   if (state !== "ended") can.unshift(state === "paused" ? "resume" : "pause")
   if (state !== "ended" && !isListed) can.unshift("remove")
   const act = async (what: Act) => {
-    await call(`POST /api/schedules/:id/${what}`, { params: { id } })
+    await perform(what, id)
     await again()
   }
   return (
@@ -110,9 +120,9 @@ function New({ again }: { again: Again }) {
   const kind = useSignal("cron")
   const time = useSignal("")
   const zone = useSignal("")
-  const add = async () => {
-    const body = { text: text.current, [kind.current]: time.current, timezone: zone.current.trim() || undefined }
-    const { name } = await call("POST /api/schedules", { body })
+  const make = async () => {
+    const timezone = zone.current.trim() || undefined
+    const { name } = await add({ text: text.current, [kind.current]: time.current, timezone })
     toast(`${name} is made`)
     text.current = time.current = ""
     await again()
@@ -126,7 +136,7 @@ function New({ again }: { again: Again }) {
         <Field label="Time zone" of={zone} placeholder="Europe/Berlin" />
       </div>
       <div class="actions">
-        <Button act={add} kind="main" disabled={text.current.trim() === "" || time.current.trim() === ""}>
+        <Button act={make} kind="main" disabled={text.current.trim() === "" || time.current.trim() === ""}>
           Add
         </Button>
       </div>

@@ -86,10 +86,23 @@ type Amount = NonNullable<Cap["dollars"]>
 const used = (amount: Amount | null, words: (value: number) => string) =>
   amount && `${words(amount.spent + amount.held)} of ${words(amount.limit + amount.allowed)}`
 
+/** An answer may be lost: beyond the cap that is shown, and not beyond what was allowed by the first press. */
+export function allowMore(cap: Cap, more: Allowance) {
+  const { limit = 0, allowed = 0 } = cap[cap.nearest] ?? {}
+  const ifMostIs = more.untilTomorrow ? undefined : limit + allowed
+  return call("POST /api/budget/allow", { body: { cap: cap.id, ...more, ifMostIs } })
+}
+
 function Caps({ caps, again }: { caps: Cap[]; again: () => Promise<void> }) {
   const allow = async (cap: Cap, more: Allowance, done: string) => {
-    const { resumed } = await call("POST /api/budget/allow", { body: { cap: cap.id, ...more } })
-    toast(resumed === 0 ? done : `${done}: ${resumed} ${resumed === 1 ? "run goes" : "runs go"} on`)
+    const { resumed, isChanged } = await allowMore(cap, more)
+    toast(
+      isChanged
+        ? `${cap.id} was raised already`
+        : resumed === 0
+          ? done
+          : `${done}: ${resumed} ${resumed === 1 ? "run goes" : "runs go"} on`,
+    )
     await again()
   }
   const shown = caps.filter((cap) => cap.isListed)

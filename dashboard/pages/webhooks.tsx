@@ -2,6 +2,7 @@
 import { signal, useSignal } from "../ui/signals.ts"
 import { useMemo } from "preact/hooks"
 import { type Api, type Reply, call } from "../api.ts"
+import { once } from "../once.ts"
 import { go, inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field } from "../ui/form.tsx"
@@ -75,7 +76,7 @@ function Delivery({ id }: { id: number }) {
   const one = asked.known
   if (!one) return <Pending of={asked} />
   const replay = async () => {
-    const { status } = await call("POST /api/hooks/:id/replay", { params })
+    const { status } = await replayOf(id)
     toast(`Replayed: answered with ${status}`)
     go(link("webhooks"))
   }
@@ -113,6 +114,9 @@ function Delivery({ id }: { id: number }) {
     </>
   )
 }
+
+export const replayOf = (id: number) =>
+  once(`replay ${id}`, (key) => call("POST /api/hooks/:id/replay", { params: { id }, body: { key } }))
 
 function Results({ runs }: { runs: Detail["runs"] }) {
   if (runs.length === 0) return null

@@ -28,7 +28,7 @@ const answerMs = 30_000
 /** The gateway says that it lives every ten seconds. */
 const silenceMs = 25_000
 const kinds = { picture: 1, state: 2, over: 3 }
-const keyName = "svc-takeover"
+const keyName = "svc-takeover-held"
 
 export class Refused extends Error {
   readonly code: string
@@ -39,20 +39,40 @@ export class Refused extends Error {
   }
 }
 
-/** Asks for the key, by the token of the address or as this tab of the browser has it already. */
-export async function enter(again?: string): Promise<{ key: string; reason: string }> {
+/** What this tab of the browser has: the key, and until it is known to be good, the token that it is to be had for. */
+export interface Held {
+  key: string
+  token?: string | undefined
+  again?: boolean
+}
+
+function keep(held: Held): void {
+  sessionStorage.setItem(keyName, JSON.stringify(held))
+}
+
+/** By the token of the address, or as this tab has it already. */
+export function holding(again?: string): Held | undefined {
   const token = again ?? location.hash.slice(1)
-  if (token !== "") {
-    // It works once: neither the history nor a copied address needs it.
-    history.replaceState(null, "", location.pathname)
-    const { key, reason } = await ask("claim", undefined, { token, again: again !== undefined })
-    sessionStorage.setItem(keyName, String(key))
-    return { key: String(key), reason: String(reason ?? "") }
-  }
-  const key = sessionStorage.getItem(keyName)
-  if (key === null) throw new Refused("Open the link that you were sent.")
-  const { reason } = await ask("", key)
-  return { key, reason: String(reason ?? "") }
+  if (token === "") return JSON.parse(sessionStorage.getItem(keyName) ?? "null") ?? undefined
+  const key = Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0"))
+  const held = { key: key.join(""), token, again: again !== undefined }
+  keep(held)
+  // It works once: neither the history nor a copied address needs it.
+  history.replaceState(null, "", location.pathname)
+  return held
+}
+
+/** Gives why the tab is in hand. What has lost its answer is asked again: the link is used up by then, and the key good. */
+export async function enter({ key, token, again }: Held): Promise<string> {
+  const byKey = () => ask("", key)
+  const { reason } = await (token === undefined
+    ? byKey()
+    : ask("claim", undefined, { token, again, key }).catch((error: unknown) => {
+        if (!(error instanceof Refused) || error.code !== "unauthorized") throw error
+        return byKey()
+      }))
+  keep({ key })
+  return String(reason ?? "")
 }
 
 export function forget(): void {

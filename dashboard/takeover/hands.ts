@@ -60,10 +60,12 @@ export function watchTouch(view: View, send: (event: HandEvent) => void, tapped:
     send({ kind: "mouse", event: what, ...at(x, y), clicks: what === "move" ? 0 : 1, held: what === "move" })
   stage.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "mouse" || (event.target as Element).closest("button, input")) return
+    const [first] = fingers.values()
     fingers.set(event.pointerId, { x: event.clientX, y: event.clientY })
     clearTimeout(timer)
-    if (fingers.size > 1) {
-      if (mode === "drag") press("up", event.clientX, event.clientY)
+    if (first) {
+      // What it drags is let go where it is, and not where the second one has come.
+      if (mode === "drag") press("up", first.x, first.y)
       mode = "zoom"
       return
     }

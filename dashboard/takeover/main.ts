@@ -1,5 +1,5 @@
 // The page behind a link to a tab: its picture, live; hands on it; and giving it back.
-import { type HandEvent, Refused, type Shown, ask, enter, follow, forget, sender } from "./connection.ts"
+import { type HandEvent, Refused, type Shown, ask, enter, follow, forget, holding, sender } from "./connection.ts"
 import { showPicker } from "./picker.ts"
 import { watchKeys, watchMouse, watchTouch } from "./hands.ts"
 import { type View, createView } from "./view.ts"
@@ -42,20 +42,29 @@ let view: View | undefined
 void start()
 
 async function start(again?: string): Promise<void> {
-  const token = again ?? location.hash.slice(1)
+  const held = holding(again)
+  if (!held) return refused(new Refused("Open the link that you were sent."), "")
   say("Opening …")
-  try {
-    const { key, reason: words } = await enter(again)
-    header.hidden = false
-    canvas.hidden = false
-    reason.textContent = words
-    await run(key)
-  } catch (error) {
-    header.hidden = true
-    say((error as Error).message)
-    // The link is good for one thing more.
-    if (error instanceof Refused && error.code === "tab-gone") message.append(openAgain(token))
+  for (let pause = 500; ; pause = Math.min(pause * 2, 5_000)) {
+    try {
+      reason.textContent = await enter(held)
+      break
+    } catch (error) {
+      if (error instanceof Refused) return refused(error, held.token ?? held.key)
+      say(`${(error as Error).message}. Trying again …`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
+  header.hidden = false
+  canvas.hidden = false
+  await run(held.key)
+}
+
+function refused(error: Refused, secret: string): void {
+  header.hidden = true
+  say(error.message)
+  // The link is good for one thing more.
+  if (error.code === "tab-gone") message.append(openAgain(secret))
 }
 
 function openAgain(token: string): HTMLButtonElement {

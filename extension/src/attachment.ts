@@ -34,6 +34,22 @@ export interface Links {
   tell(event: Told): void
   /** What is kept has changed. */
   save(): void
+  /** The debugger is there; from here on the browser tells what it is to know. */
+  begins(attachment: Attachment): void
+}
+
+/** A page that shows a question of its own, or is busy, answers nothing until then. */
+const patienceMs = 1_000
+
+/** Rejects as the work does, but waits no longer: others stand behind it. */
+async function soon(work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const pause = new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))
+  try {
+    await Promise.race([work, pause])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** The tab is no longer attached. */
@@ -52,6 +68,8 @@ export class Attachment {
   readonly #scopes = new Map<string, Scope>()
   #url = ""
   #title = ""
+  /** What nobody could know yet of which tab it is. */
+  #untold: Told[] | undefined
 
   private constructor(kept: Kept, links: Links) {
     this.kept = kept
@@ -70,6 +88,8 @@ export class Attachment {
       const opener = openerId === undefined ? {} : { openerId }
       const base = { session: `T${crypto.randomUUID()}`, tabId, targetId, by, boot, ...opener }
       const attachment = new Attachment({ ...base, usedAt: Date.now(), children: [], fetching: {} }, links)
+      attachment.#untold = []
+      links.begins(attachment)
       await attachment.#begin()
       return attachment
     } catch (error) {
@@ -84,7 +104,7 @@ export class Attachment {
       if ((await targetOf(kept.tabId)) !== kept.targetId) return undefined
       const attachment = new Attachment(kept, links)
       await attachment.#begin()
-      await attachment.#tellFrames()
+      await soon(attachment.#tellFrames())
       return attachment
     } catch {
       // Chrome refuses what is not attached.
@@ -125,12 +145,15 @@ export class Attachment {
   async #begin(): Promise<void> {
     const { tabId, children } = this.kept
     this.describe(await chrome.tabs.get(tabId))
-    await Promise.all([
+    const begun = Promise.all([
       chrome.debugger.sendCommand({ tabId }, "Page.enable"),
       chrome.debugger.sendCommand({ tabId }, "Inspector.enable"),
       this.#enter("").ready,
       ...children.map(({ child }) => this.#enter(child).ready),
     ])
+    // What comes of it later is told by the end of the debugger, if at all.
+    begun.catch(() => undefined)
+    await soon(begun)
   }
 
   /** Learns the script contexts of a session; whoever commands it waits for that. */
@@ -158,8 +181,8 @@ export class Attachment {
     if (!scope) throw new Gone("The frame is gone, or never was below this tab")
     this.kept.usedAt = Date.now()
     const isPageContext = (id: number) => scope.contexts.has(id)
-    // Without a wait where none is needed, so that commands keep their order.
-    if (scope.isLearning) await scope.ready
+    // Without a wait where none is needed, so that commands keep their order; the answer to a question is what it may wait for.
+    if (scope.isLearning && method !== "Page.handleJavaScriptDialog") await scope.ready
     const params = checkTabCommand(method, given, { url: this.#url, isPageContext })
     // Always on: by it the contexts of others are told from the page's.
     if (method === "Runtime.enable" || method === "Runtime.disable") return {}
@@ -202,7 +225,15 @@ export class Attachment {
   }
 
   #pass(child: string, method: string, params: Json): void {
-    this.#links.tell({ session: this.kept.session, ...(child === "" ? {} : { child }), method, params })
+    const told = { session: this.kept.session, ...(child === "" ? {} : { child }), method, params }
+    if (this.#untold) this.#untold.push(told)
+    else this.#links.tell(told)
+  }
+
+  /** It has been told of the tab. */
+  isTold(): void {
+    for (const told of this.#untold ?? []) this.#links.tell(told)
+    this.#untold = undefined
   }
 
   #childCame(parent: string, params: Json): void {

@@ -25,12 +25,18 @@ export class AttachedTabs {
   readonly #tabs = new Map<number, Attachment>()
   /** Of those that are being attached: a second press waits for the first. */
   readonly #making = new Map<number, Promise<Attachment>>()
+  /** Of those whose debugger is there already: the scripts of the page are told of once, while it is set up. */
+  readonly #beginning = new Map<number, Attachment>()
 
   readonly #links: Links
 
   constructor(options: TabsOptions) {
     this.#options = options
-    this.#links = { tell: options.tell, save: () => void this.keep() }
+    this.#links = {
+      tell: options.tell,
+      save: () => void this.keep(),
+      begins: (attachment) => void this.#beginning.set(attachment.kept.tabId, attachment),
+    }
   }
 
   /** What is being attached counts: whoever lets go of the last other tab must not take its connection away. */
@@ -84,12 +90,14 @@ export class AttachedTabs {
   async #attach(tabId: number, by: RelayTab["by"], openerId?: string): Promise<Attachment> {
     const { url = "" } = await chrome.tabs.get(tabId)
     if (!isPageAddress(url)) throw new Error("Only pages of the web can be attached")
-    const attachment = await Attachment.make(tabId, { by, openerId, boot: this.#options.boot() }, this.#links)
+    const make = () => Attachment.make(tabId, { by, openerId, boot: this.#options.boot() }, this.#links)
+    const attachment = await make().finally(() => this.#beginning.delete(tabId))
     this.#tabs.set(tabId, attachment)
     // It may have come to another address while the debugger was on its way.
     attachment.describe(await chrome.tabs.get(tabId))
     await this.keep()
     this.#options.attached(attachment.tab)
+    attachment.isTold()
     return attachment
   }
 
@@ -136,12 +144,18 @@ export class AttachedTabs {
         await attachment.holdAgain()
         continue
       }
-      const renewed = await attachment.renew(boot).catch(() => undefined)
+      const renewed = await attachment
+        .renew(boot)
+        .catch(() => undefined)
+        .finally(() => this.#beginning.delete(tabId))
       // The person may have let the tab go meanwhile.
       const isLent = this.#tabs.get(tabId) === attachment
       if (!isLent) await renewed?.end()
-      else if (renewed) this.#tabs.set(tabId, renewed)
-      else this.#forget(tabId, attachment, "the debugger could not be attached again")
+      else if (renewed) {
+        this.#tabs.set(tabId, renewed)
+        // Behind the list of all tabs, which comes next.
+        renewed.isTold()
+      } else this.#forget(tabId, attachment, "the debugger could not be attached again")
     }
     await this.keep()
   }
@@ -157,7 +171,8 @@ export class AttachedTabs {
   }
 
   event(tabId: number, child: string, method: string, params: Json): void {
-    this.#tabs.get(tabId)?.event(child, method, params)
+    const attachment = this.#beginning.get(tabId) ?? this.#tabs.get(tabId)
+    attachment?.event(child, method, params)
   }
 
   /** Looks again at each command whether it may be done, and in which tab. */

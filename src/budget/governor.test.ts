@@ -285,6 +285,14 @@ describe("an owner", () => {
     assert.deepEqual(percents(), ["day 50", "day 100", "day 80", "day 100"])
   })
 
+  test("is raised once by what is sent twice with the most that it lets through", async (context) => {
+    const { governor, cap } = await begin(context, { day: { dollars: 5 } })
+    const more = { dollars: 1, ifMostIs: 5 }
+    assert.equal((await governor.allow("day", more, "gateway")).isChanged, undefined)
+    assert.equal((await governor.allow("day", more, "gateway")).isChanged, true)
+    assert.equal(cap("day")?.dollars?.allowed, 1)
+  })
+
   test("lifts a cap until tomorrow, and no longer", async (context) => {
     const { governor, spend, set, cap } = await begin(context, { month: { tokens: 1_000 } })
     await assert.rejects(governor.admit(planned(), never), refused)

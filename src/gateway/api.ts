@@ -224,7 +224,8 @@ export type MessageAction = {
 export interface HookDeliveryActions {
   list(query: PageQuery & { mapping?: string | undefined }): HookReply<"GET /api/hooks">
   read(id: number): HookReply<"GET /api/hooks/:id">
-  replay(id: number): Promise<HookReply<"POST /api/hooks/:id/replay">>
+  /** The same key is the same wish. */
+  replay(id: number, key: string | undefined): Promise<HookReply<"POST /api/hooks/:id/replay">>
   test(request: HookTest): Promise<HookReply<"POST /api/hooks/test">>
 }
 

@@ -1,5 +1,5 @@
 // What bounds the agent and sets it going by the clock, as the API asks for it: caps, a pause, schedules. Types only.
-import type { CapAllowance, CapState } from "../budget/contract.ts"
+import type { Allowed, CapAllowance, CapState } from "../budget/contract.ts"
 import type { ScheduleDetail, ScheduleSummary, ScheduleWish } from "../schedules/contract.ts"
 
 export interface BudgetLook {
@@ -13,15 +13,16 @@ export interface BoundActions {
   budget: {
     look(): BudgetLook
     /** Throws `not-found` for what is no cap, `bad-request` for what cannot be allowed. */
-    allow(cap: string, allowance: CapAllowance): Promise<{ cap: CapState; resumed: number }>
+    allow(cap: string, allowance: CapAllowance): Promise<Allowed>
   }
   /** By ids or their beginnings. All but the list and `add` throw `not-found`. */
   schedules: {
     list(query: { ended: boolean }): { schedules: ScheduleSummary[] }
     read(id: string): ScheduleDetail
     /** Throws `bad-request`, `not-found` for an agent, and what a route or a model throws. */
-    add(wish: ScheduleWish): Promise<ScheduleDetail>
-    run(id: string): Promise<{ runId: string; schedule: ScheduleDetail }>
+    /** The same key is the same wish. */
+    add(wish: ScheduleWish, key: string | undefined): Promise<ScheduleDetail>
+    run(id: string, key: string | undefined): Promise<{ runId: string; schedule: ScheduleDetail }>
     pause(id: string): Promise<ScheduleDetail>
     resume(id: string): Promise<ScheduleDetail>
     remove(id: string): Promise<ScheduleDetail>

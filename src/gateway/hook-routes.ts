@@ -7,5 +7,7 @@ export const hookRoutes: readonly Route[] = routesOf(hookEndpoints, {
   "GET /api/hooks": ({ actions }, { query }) => ({ body: actions.hooks.list(query) }),
   "POST /api/hooks/test": async ({ actions }, { body }) => ({ body: await actions.hooks.test(given(body)) }),
   "GET /api/hooks/:id": ({ actions }, { params }) => ({ body: actions.hooks.read(params.id) }),
-  "POST /api/hooks/:id/replay": async ({ actions }, { params }) => ({ body: await actions.hooks.replay(params.id) }),
+  "POST /api/hooks/:id/replay": async ({ actions }, { params, body }) => ({
+    body: await actions.hooks.replay(params.id, body.key),
+  }),
 })

@@ -8,14 +8,15 @@ export const scheduleRoutes: readonly Route[] = routesOf(scheduleEndpoints, {
     body: actions.schedules.list({ ended: query.ended === "true" || query.ended === "1" }),
   }),
   async "POST /api/schedules"({ actions }, { body }, context) {
-    const made = await actions.schedules.add(given(body))
+    const { key, ...wish } = body
+    const made = await actions.schedules.add(given(wish), key)
     about(context, made.id)
     return { body: made }
   },
   "GET /api/schedules/:id": ({ actions }, { params }) => ({ body: actions.schedules.read(params.id) }),
-  async "POST /api/schedules/:id/run"({ actions }, { params }, context) {
+  async "POST /api/schedules/:id/run"({ actions }, { params, body }, context) {
     about(context, params.id)
-    return { status: 202, body: await actions.schedules.run(params.id) }
+    return { status: 202, body: await actions.schedules.run(params.id, body.key) }
   },
   async "POST /api/schedules/:id/pause"({ actions }, { params }, context) {
     about(context, params.id)

@@ -232,6 +232,17 @@ describe("a kept delivery", () => {
     await assert.rejects(() => server.hooks.deliveries.replay(99_999), { code: "not-found" })
   })
 
+  test("is replayed once by a wish that is sent twice with the same key", async () => {
+    await server.post("/hooks/agent", { message: "m" })
+    const original = (await list()).items[0]?.id ?? 0
+    const replay = async (key: string) => (await server.hooks.deliveries.replay(original, key)).answer
+    const first = (await replay("first key")) as { runId: string }
+    assert.deepEqual(await replay("first key"), { ...first, duplicate: true })
+    assert.equal(inputs().length, 2)
+    await replay("other key")
+    assert.equal(inputs().length, 3)
+  })
+
   test("can be tried before it exists: the mapping, the message and the place, without a run", async () => {
     server.configure({ mappings: [{ id: "m", match: { path: "m" }, messageTemplate: "{{x}}", sessionKey: "s:{{x}}" }] })
     const plan = await server.hooks.deliveries.test({ path: "m", body: '{"x":"a"}', dryRun: true })

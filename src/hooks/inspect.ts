@@ -14,8 +14,8 @@ import { type DeliveryQuery, findRow, listDeliveries, readDelivery } from "./sto
 export interface HookDeliveryActions {
   list(query: DeliveryQuery): HookDeliveryPage
   read(id: number): HookDeliveryDetail
-  /** Once more, as a delivery of its own; what made the first one known does not stop it. */
-  replay(id: number): Promise<HookOutcome>
+  /** Once more, as a delivery of its own; what made the first one known does not stop it. The same key is the same wish. */
+  replay(id: number, key?: string): Promise<HookOutcome>
   test(request: HookTestRequest): Promise<HookOutcome | HookTestPlan>
 }
 
@@ -43,7 +43,7 @@ export function createDeliveryActions(options: InspectOptions): HookDeliveryActi
       return { items, next, refused: options.recorder.counts() }
     },
     read: (id) => readDelivery(store, runs, id),
-    async replay(id) {
+    async replay(id, key) {
       const settings = settingsInForce()
       const row = findRow(store, id)
       if (row.verdict === "refused" && bodilessStatuses.has(row.status)) {
@@ -60,6 +60,7 @@ export function createDeliveryActions(options: InspectOptions): HookDeliveryActi
         query: JSON.parse(row.query) as Record<string, string>,
         ...content(Buffer.from(row.body), headers, row.path),
         replayOf: id,
+        idempotencyKey: key === undefined ? undefined : `replay:${id}:${key}`,
       })
     },
     async test(request) {

@@ -174,7 +174,7 @@ function deliveryKey(options: ProcessOptions, settings: Settings, delivery: Deli
   const { proof } = delivery
   const scope = proof.kind === "signature" ? proof.secretId : (proof.tokenId ?? settings.tokenScope)
   const account = `${taker.kind === "mapping" ? "mapping:" : ""}${taker.id}:${scope}`
-  const id = delivery.replayOf === undefined ? ownId(delivery, taker) : undefined
+  const id = delivery.replayOf === undefined ? ownId(delivery, taker) : delivery.idempotencyKey
   if (id === undefined) return { account, deliveryId: options.ids.uuid() }
   return { account, deliveryId: id.length <= maxIdCharacters ? id : sha256(id) }
 }

@@ -55,8 +55,8 @@ export function scheduleActions(schedules: Schedules): GatewayActions["schedules
   return {
     list: (query) => ({ schedules: schedules.list(query) }),
     read: (id) => schedules.read(id),
-    add: (wish) => schedules.add(wish, { source: "cli", by: "gateway", origin: "owner", trusted: true }),
-    run: (id) => schedules.run(id),
+    add: (wish, key) => schedules.add(wish, { source: "cli", by: "gateway", origin: "owner", trusted: true }, key),
+    run: (id, key) => schedules.run(id, key),
     pause: (id) => schedules.pause(id),
     resume: (id) => schedules.resume(id),
     remove: (id) => schedules.remove(id),

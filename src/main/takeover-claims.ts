@@ -27,16 +27,22 @@ export const goneCodes: ReadonlySet<string> = new Set([
   "browser-unreachable",
 ])
 
+/** What somebody brings; see `TakeoverDesk`. */
+interface Brought {
+  token: string
+  again: boolean
+  key: string | undefined
+}
+
 export async function claimLink(
   parts: ClaimParts,
-  token: string,
-  again: boolean,
+  { token, again, key }: Brought,
 ): Promise<Awaited<ReturnType<TakeoverDesk["claim"]>>> {
   const { takeovers, hands, release } = parts
   const linked = takeovers.linked(token)
   if (!linked) return undefined
   if (linked.state === "gone") {
-    if (again && pageOf(linked) !== undefined) return await openAgain(parts, token, linked)
+    if (again && pageOf(linked) !== undefined) return await openAgain(parts, { token, key }, linked)
     throw goneError(parts, linked)
   }
   try {
@@ -45,7 +51,7 @@ export async function claimLink(
     if (error instanceof AppError && goneCodes.has(error.code)) throw goneError(parts, linked)
     throw error
   }
-  const claimed = await takeovers.claim(token)
+  const claimed = await takeovers.claim(token, key)
   if (!claimed) {
     // Its time was over meanwhile; else somebody else was faster, and has it.
     if (!takeovers.open().some(({ id, state }) => id === linked.id && state === "open")) await release(linked.id)
@@ -76,7 +82,11 @@ const shown = ({ row, key }: { row: TakeoverRow; key: string }) => ({
 })
 
 /** The same wait, for a new tab with the same page: whoever asked is told of that one when it is given back. */
-async function openAgain({ takeovers, browser, hands }: ClaimParts, token: string, gone: TakeoverRow) {
+async function openAgain(
+  { takeovers, browser, hands }: ClaimParts,
+  { token, key }: Omit<Brought, "again">,
+  gone: TakeoverRow,
+) {
   const url = pageOf(gone) as string
   const { profile, targetId } = await browser().openAgain(gone.profile ?? "", url)
   const row = await takeovers.claimGone(token)
@@ -87,7 +97,7 @@ async function openAgain({ takeovers, browser, hands }: ClaimParts, token: strin
       ? undefined
       : { runId, sessionKey, resume: JSON.parse(resume ?? "{}") as object }
   const made = await takeovers.create({ turn: turn as never, profile, targetId, reason, url })
-  const claimed = await takeovers.claim(made.token)
+  const claimed = await takeovers.claim(made.token, key)
   if (!claimed) return undefined
   await hands(claimed.row)
   return shown(claimed)

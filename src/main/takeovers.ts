@@ -97,8 +97,8 @@ export function composeTakeovers(core: Core, links: TakeoverLinks): TakeoverPart
       },
     },
     desk: {
-      async claim(token, again) {
-        return await claimLink(claims, token, again)
+      async claim(token, again, key) {
+        return await claimLink(claims, { token, again, key })
       },
       async find(key) {
         return await openHands(claims, key)

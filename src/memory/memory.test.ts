@@ -156,13 +156,15 @@ describe("notes", () => {
     assert.equal(memory.read("main", "notes/long").version, version)
   })
 
-  test("writers wait for each other; a save of an older version is refused", async (context) => {
+  test("writers wait for each other; a save of an older version is refused, unless it is there already", async (context) => {
     const { memory, file } = await world(context)
     const words = Array.from({ length: 12 }, (_, n) => `- word ${n}`)
     await Promise.all(words.map((text) => memory.write("main", { name: "", text, mode: "append" })))
     assert.deepEqual(file("MEMORY.md").trim().split("\n"), words)
     const { version } = memory.read("main", "MEMORY.md")
     await memory.save("main", { name: "MEMORY.md", text: "all new\n", version })
+    const again = await memory.save("main", { name: "MEMORY.md", text: "all new\n", version })
+    assert.deepEqual([again.change, again.version], ["same", memory.read("main", "MEMORY.md").version])
     await assert.rejects(memory.save("main", { name: "MEMORY.md", text: "older\n", version }), { code: "conflict" })
     await assert.rejects(memory.save("main", { name: "MEMORY.md", text: "x", version: null }), { code: "conflict" })
     assert.equal(file("MEMORY.md"), "all new\n")

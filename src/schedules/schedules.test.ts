@@ -270,6 +270,19 @@ describe("schedules of the configuration", () => {
   })
 })
 
+test("a wish that is sent twice with the same key is done once", async (context) => {
+  const { schedules } = await begin(context)
+  const wish = { text: "Tea", in: "1h" }
+  const { id } = await schedules.add(wish, cli, "first key")
+  assert.equal((await schedules.add(wish, cli, "first key")).id, id)
+  assert.notEqual((await schedules.add(wish, cli, "other key")).id, id)
+  const { runId } = await schedules.run(id, "first key")
+  const again = await schedules.run(id, "first key")
+  assert.deepEqual([again.runId, again.schedule.occurrences.length], [runId, 1])
+  assert.notEqual((await schedules.run(id, "other key")).runId, runId)
+  assert.equal(schedules.read(id).occurrences.length, 2)
+})
+
 test("one that does not exist, or several of the same beginning, are told", async (context) => {
   const { schedules } = await begin(context)
   assert.throws(() => schedules.read("nothing"), /There is no schedule nothing/)

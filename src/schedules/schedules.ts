@@ -4,7 +4,7 @@
 import { type TurnInput, turnJob } from "../agent/index.ts"
 import { AppError, type Background, type Clock, type Ids, type Log, addressesIn, sitesIn } from "../kernel/index.ts"
 import { type Route, mainKey } from "../sessions/index.ts"
-import { type Store, type Write, isStorageFailure } from "../store/index.ts"
+import { type IngestResult, type Store, type Write, isStorageFailure } from "../store/index.ts"
 import type { CronConfig } from "./config.ts"
 import type { ScheduleDetail, ScheduleRow, ScheduleSpec, ScheduleSummary, ScheduleWish } from "./contract.ts"
 import { describeWhen, detailOf, specOf, summaryOf, timeText } from "./look.ts"
@@ -67,9 +67,10 @@ export interface Schedules {
   /** By the id or its beginning. These throw `not-found`. */
   read(id: string): ScheduleDetail
   /** Throws `bad-request`. */
-  add(wish: ScheduleWish, maker: Maker): Promise<ScheduleDetail>
+  /** The same key is the same wish, also below. */
+  add(wish: ScheduleWish, maker: Maker, key?: string): Promise<ScheduleDetail>
   /** Once, at once, beside its times. */
-  run(id: string): Promise<{ runId: string; schedule: ScheduleDetail }>
+  run(id: string, key?: string): Promise<{ runId: string; schedule: ScheduleDetail }>
   /** False when it was so already. */
   pause(id: string): Promise<ScheduleDetail>
   resume(id: string): Promise<ScheduleDetail>
@@ -129,15 +130,17 @@ export function createSchedules(options: SchedulesOptions): Schedules {
     look: () => look(state),
     list: (query) => allSchedules(store.handle, query).map((row) => summaryOf(store, row, place())),
     read: (id) => detailOf(store, find(store, id), place()),
-    async add(wish, maker) {
-      const row = await add(state, wish, maker)
+    async add(wish, maker, key) {
+      const row = await add(state, wish, maker, key)
       plan(state)
       return detailOf(store, row, place())
     },
-    async run(id) {
+    async run(id, key) {
       const row = find(store, id)
       const runId = options.ids.uuid()
-      await store.write(async (write) => {
+      const entry = entryOf("schedule-run", `${row.id}:${key ?? runId}`, runId)
+      const [result] = await store.ingestBatch([entry], async (write, [known]) => {
+        if (known?.kind === "duplicate") return
         let at = write.now
         while (
           !claimTime(write, { schedule_id: row.id, scheduled_at: at, state: "manual", run_id: runId, reason: null })
@@ -145,7 +148,7 @@ export function createSchedules(options: SchedulesOptions): Schedules {
           at += 1
         write.addJob(turnJob(runId, turnOf(state, row, at)))
       })
-      return { runId, schedule: detailOf(store, find(store, row.id), place()) }
+      return { runId: firstAnswer(result) ?? runId, schedule: detailOf(store, find(store, row.id), place()) }
     },
     pause: (id) => change(id, (write, row) => updateSchedule(write, row.id, { paused_at: row.paused_at ?? write.now })),
     // What came while it was paused is not made up for.
@@ -185,7 +188,17 @@ function find(store: Store, id: string): ScheduleRow {
   )
 }
 
-async function add(state: State, wish: ScheduleWish, maker: Maker): Promise<ScheduleRow> {
+/** What came of a wish stands with its key: sent twice, it is done once. */
+function entryOf(account: string, deliveryId: string, answer: string) {
+  return { source: "gateway", account, deliveryId, payload: null, answer }
+}
+
+/** Of a wish that was sent before. */
+function firstAnswer(result: IngestResult | undefined): string | undefined {
+  return result?.kind === "duplicate" ? String(result.answer) : undefined
+}
+
+async function add(state: State, wish: ScheduleWish, maker: Maker, key?: string): Promise<ScheduleRow> {
   const { store, ids, clock } = state
   const now = clock.now()
   const when = readWhen(wish, now, wish.timezone ?? state.timeZone())
@@ -225,7 +238,9 @@ async function add(state: State, wish: ScheduleWish, maker: Maker): Promise<Sche
     paused_at: null,
     ended_at: null,
   }
-  await store.write(async (write) => {
+  const entry = entryOf("schedule-add", key ?? row.id, row.id)
+  const [result] = await store.ingestBatch([entry], async (write, [known]) => {
+    if (known?.kind === "duplicate") return
     if (countSchedules(store.handle) >= mostSchedules) {
       throw new AppError("conflict", `There are ${mostSchedules} schedules already`, {
         hint: "Remove one: svc cron remove <id>; what there is: svc cron list",
@@ -233,6 +248,8 @@ async function add(state: State, wish: ScheduleWish, maker: Maker): Promise<Sche
     }
     insertSchedule(write, row)
   })
+  const first = firstAnswer(result)
+  if (first !== undefined) return find(store, first)
   state.log.info({ schedule: row.id, when: describeWhen(when, state.timeZone()), by: maker.by }, "schedule made")
   return row
 }

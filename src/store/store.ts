@@ -52,6 +52,8 @@ export interface Write {
   prepare(sql: string): StatementSync
 }
 
+type AlsoWrite = (write: Write, results: readonly IngestResult[]) => Promise<void>
+
 /** What a commit has added. */
 export interface Added {
   jobs: boolean
@@ -73,8 +75,8 @@ export interface Store {
   readonly crashPoint: CrashPoint
   /** Durable when it resolves. Rejects with `storage-full` at once while the disk is full. */
   ingest(entry: IngestEntry): Promise<IngestResult>
-  /** All entries and `also` in one transaction: all or nothing. */
-  ingestBatch(entries: readonly IngestEntry[], also?: (write: Write) => Promise<void>): Promise<IngestResult[]>
+  /** All entries and `also`, which is told what they were, in one transaction: all or nothing. */
+  ingestBatch(entries: readonly IngestEntry[], also?: AlsoWrite): Promise<IngestResult[]>
   /** A durable transaction, shared with whoever else writes in the same turn of the event loop. */
   write<T>(work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Called after every commit that added jobs or outbox rows, of an arrival before the disk has it: see `onCommitted`. */
@@ -209,11 +211,7 @@ interface Parts {
   notify: (what: Added) => void
 }
 
-async function ingestBatch(
-  parts: Parts,
-  entries: readonly IngestEntry[],
-  also?: (write: Write) => Promise<void>,
-): Promise<IngestResult[]> {
+async function ingestBatch(parts: Parts, entries: readonly IngestEntry[], also?: AlsoWrite): Promise<IngestResult[]> {
   const refused = refusal(parts)
   if (refused) throw refused
   const added = nothingAdded()
@@ -227,7 +225,7 @@ async function ingestBatch(
         added.jobs = added.lanes.size > 0
         added.outbox ||= (entries[index]?.outbox?.length ?? 0) > 0
       })
-      if (also) await also(writer(parts, trx, now, added))
+      if (also) await also(writer(parts, trx, now, added), settled)
       parts.options.crashPoint("ingest.beforeCommit")
       return settled
     },

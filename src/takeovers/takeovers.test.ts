@@ -29,6 +29,15 @@ test("no new link is given to a tab whose link is opened at the same moment", as
   assert.equal(renewed.status === "rejected" && (renewed.reason as { code?: string }).code, "conflict")
 })
 
+test("a link is opened with the key that whoever opens it has made", async (context) => {
+  const takeovers = await begin(context)
+  const { row, token } = await takeovers.create(tab)
+  const key = "k".repeat(43)
+  assert.equal((await takeovers.claim(token, key))?.key, key)
+  assert.equal(takeovers.find(key)?.id, row.id)
+  assert.equal(await takeovers.claim(token, key), undefined)
+})
+
 test("no new link is given to a tab that is given back at the same moment", async (context) => {
   const takeovers = await begin(context)
   const { row } = await takeovers.create(tab)

@@ -48,8 +48,8 @@ export interface Takeovers {
   linked(token: string): TakeoverRow | undefined
   /** Whoever has the link of a tab that is gone may have another in its place, once. */
   claimGone(token: string): Promise<TakeoverRow | undefined>
-  /** Whoever brings the link's token first gets the key; undefined for everybody else. */
-  claim(token: string): Promise<{ row: TakeoverRow; key: string } | undefined>
+  /** Whoever brings the link's token first gets the key, or the one they have made; undefined for everybody else. */
+  claim(token: string, key?: string): Promise<{ row: TakeoverRow; key: string } | undefined>
   /** What a key is for, while it is open. */
   find(key: string): TakeoverRow | undefined
   /** False when it was over before. */
@@ -94,13 +94,12 @@ export function createTakeovers(options: TakeoversOptions): Takeovers {
     linked: (token) => findByLink(handle, hashOf(token), clock.now()),
     claimGone: (token) => store.write(async (write) => takeGone(write, hashOf(token))),
     list: (limit) => listTakeovers(handle, limit).map(summaryOf),
-    claim: (token) =>
+    claim: (token, key = ids.token(secretBytes)) =>
       store.write(async (write) => {
         const hash = hashOf(token)
         const row = openTakeovers(handle).find(
           (each) => each.state === "waiting" && each.link_hash === hash && each.link_expires_at > write.now,
         )
-        const key = ids.token(secretBytes)
         if (!row || !setOpen(write, row, hashOf(key), write.now + options.validMs())) return undefined
         cancelWaiting(store, write, laneOf(row.id))
         const opened = findTakeover(handle, row.id) as TakeoverRow

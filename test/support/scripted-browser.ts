@@ -1,9 +1,9 @@
 // The other end of a CDP connection, played by a test: it answers every command at once, but for those that the test holds
 // back or refuses, and says of itself what the test has it say.
-import { CdpConnection } from "../../src/browser/cdp/index.ts"
+import { CdpConnection, type MessageError, type Transport } from "../../src/browser/cdp/index.ts"
 import { Tabs, type TabsOptions } from "../../src/browser/page/tabs.ts"
 import type { Tab } from "../../src/browser/page/tab.ts"
-import { createBackground, systemClock } from "../../src/kernel/index.ts"
+import { type AppError, createBackground, systemClock } from "../../src/kernel/index.ts"
 import pino from "pino"
 
 export interface Command {
@@ -25,15 +25,17 @@ export class ScriptedBrowser {
   #say: (text: string) => void = () => undefined
   #sessions = 0
 
-  constructor() {
-    this.connection = new CdpConnection({
+  /** `explain` as for the connection. */
+  constructor(explain?: (error: MessageError) => AppError | undefined) {
+    const transport = {
       bytesRead: 0,
-      listen: ({ onMessage }) => (this.#say = onMessage),
-      send: (text) => this.#receive(JSON.parse(text) as Command),
+      listen: ({ onMessage }: Parameters<Transport["listen"]>[0]) => (this.#say = onMessage),
+      send: (text: string) => this.#receive(JSON.parse(text) as Command),
       ping: () => true,
       isGone: () => false,
       close: () => undefined,
-    })
+    }
+    this.connection = new CdpConnection(transport, undefined, explain)
     this.answer("Target.attachToTarget", () => ({ sessionId: `S${(this.#sessions += 1)}` }))
   }
 

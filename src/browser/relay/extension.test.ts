@@ -13,12 +13,21 @@ import { Pairing } from "./pairing.ts"
 /** Chrome's debugger, which a test may hold up. */
 let attaching: Promise<void> = Promise.resolve()
 const attached = new Set<number>()
+const stored = {}
+let asking: number | undefined
+/** Tells of the contexts of the page, as Chrome does before it answers. */
+let onEnable: (tabId: number) => void = () => undefined
 const tab = { id: 7, windowId: 1, url: "https://a.example/", title: "A" }
 
 Object.assign(globalThis, {
   chrome: {
     runtime: { getManifest: () => ({ version: "1" }) },
-    storage: { session: { set: async () => undefined } },
+    storage: {
+      session: {
+        set: async (all: object) => void Object.assign(stored, structuredClone(all)),
+        get: async () => stored,
+      },
+    },
     tabs: { get: async () => tab },
     debugger: {
       async attach({ tabId }: { tabId: number }) {
@@ -26,7 +35,13 @@ Object.assign(globalThis, {
         attached.add(tabId)
       },
       detach: async ({ tabId }: { tabId: number }) => void attached.delete(tabId),
-      sendCommand: async () => ({ targetInfo: { targetId: "A" } }),
+      async sendCommand({ tabId }: { tabId: number }, method: string) {
+        if (method === "Runtime.enable") onEnable(tabId)
+        // Its page shows a question, and answers nothing until that is answered.
+        if (tabId === asking && /^(Page\.(enable|getFrameTree)|Runtime\.\w+)$/.test(method))
+          await new Promise(() => undefined)
+        return { targetInfo: { targetId: "A" }, frameTree: { frame: { id: "A" } } }
+      },
     },
   },
 })
@@ -125,4 +140,65 @@ test("a tab that the person lets go while it is set up anew stays let go", async
   held.resolve()
   await renewing
   assert.deepEqual([tabs.has(tab.id), [...attached]], [false, []])
+})
+
+test("the scripts of a page are known from when its tab is attached, and told of behind the tab", async (context) => {
+  context.after(() => (onEnable = () => undefined))
+  attaching = Promise.resolve()
+  const said: string[] = []
+  const tabs = new AttachedTabs({
+    tell: ({ session, method }) => void said.push(`${session} ${method}`),
+    attached: ({ session }) => void said.push(session),
+    changed: () => undefined,
+    detached: () => undefined,
+    emptied: () => undefined,
+    mayOpen: () => true,
+    boot: () => "before",
+  })
+  onEnable = (tabId) =>
+    tabs.event(tabId, "", "Runtime.executionContextCreated", { context: { id: 1, origin: "https://a.example" } })
+  const evaluate = (session: string) => tabs.command(session, "", "Runtime.evaluate", { expression: "1", contextId: 1 })
+  const { session } = (await tabs.attach(tab.id, "person")).tab
+  assert.deepEqual(said.splice(0), [session, `${session} Runtime.executionContextCreated`])
+  await evaluate(session)
+  await tabs.renew("after", false)
+  const renewed = tabs.list.tabs[0]?.session ?? ""
+  assert.deepEqual(said, [`${renewed} Runtime.executionContextCreated`])
+  await evaluate(renewed)
+})
+
+test("a page that shows a question holds up no other tab when the worker has slept, or the gateway was away", async (context) => {
+  const { mock } = context
+  context.after(() => (asking = undefined))
+  const parts = {
+    tell: () => undefined,
+    attached: () => undefined,
+    changed: () => undefined,
+    detached: () => undefined,
+    emptied: () => undefined,
+    mayOpen: () => true,
+    boot: () => "before",
+  }
+  const before = new AttachedTabs(parts)
+  const first = await before.attach(7, "person")
+  await before.attach(8, "person")
+  asking = 7
+  mock.timers.enable({ apis: ["setTimeout"] })
+  const inTime = async (work: Promise<void>) => {
+    let isDone = false
+    const done = work.then(() => (isDone = true))
+    for (let tries = 0; tries < 10 && !isDone; tries += 1) {
+      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+      mock.timers.tick(1_000)
+    }
+    assert.ok(isDone)
+    await done
+  }
+  const tabs = new AttachedTabs(parts)
+  await inTime(tabs.restore())
+  assert.deepEqual(tabs.ids, [7, 8])
+  // The answer to the question waits for nothing.
+  await tabs.command(first.tab.session, "", "Page.handleJavaScriptDialog", { accept: true })
+  await inTime(tabs.renew("after", false))
+  assert.deepEqual(tabs.ids, [7, 8])
 })

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { ScriptedBrowser } from "../../../test/support/scripted-browser.ts"
+import { AppError } from "../../kernel/index.ts"
 import { requestsOf } from "./requests.ts"
 
 const frameOf = (sessionId: string) => ({
@@ -24,4 +25,30 @@ test("no session is kept of frames and tabs that are gone", async () => {
   assert.deepEqual(await askedIn(), ["S1", "F2"])
   browser.event("Target.targetDestroyed", { targetId: "TAB" })
   assert.deepEqual(await askedIn(), [])
+})
+
+test("what could not be held up while the extension slept is asked for again, and nobody takes it for held up", async () => {
+  const browser = new ScriptedBrowser(() => new AppError("relay-not-connected", "No browser extension is connected"))
+  const { tabs, tab } = await browser.open({ sharedSession: true })
+  const requests = requestsOf(tabs)
+  await tab.attach()
+  let isAway = true
+  const asked: (string | undefined)[] = []
+  browser.answer("Fetch.enable", ({ sessionId }) => {
+    asked.push(sessionId)
+    if (isAway) throw new Error("away")
+  })
+  await assert.rejects(requests.send("Fetch.enable", { patterns: [] }), { code: "relay-not-connected" })
+  isAway = false
+  await requests.send("Fetch.enable", { patterns: [] })
+  assert.deepEqual(asked.splice(0), ["S1", "S1"])
+  // The same for a frame that comes when it sleeps again.
+  const heard = Promise.withResolvers<void>()
+  browser.answer("Fetch.enable", ({ sessionId }) => {
+    if (asked.push(sessionId) < 2) throw new Error("away")
+    heard.resolve()
+  })
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  await heard.promise
+  assert.deepEqual(asked, ["F1", "F1"])
 })

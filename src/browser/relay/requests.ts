@@ -9,6 +9,9 @@ interface Paused {
   requestId: string
 }
 
+const isAway = (error: unknown) =>
+  error instanceof AppError && (error.code === "relay-not-connected" || error.code === "browser-lost")
+
 const events = ["Fetch.requestPaused", "Fetch.authRequired"]
 
 export function requestsOf(tabs: Tabs): CdpSession {
@@ -20,9 +23,19 @@ export function requestsOf(tabs: Tabs): CdpSession {
     try {
       await session.send("Fetch.enable", enabled)
     } catch (error) {
-      // A frame or tab that is gone asks for nothing.
+      // A frame or tab that is gone asks for nothing; of one that is there after the extension's sleep all would pass unseen.
+      if (isAway(error) && sessions.has(session.id ?? "")) throw error
       if (!(error instanceof CdpError) && !(error instanceof AppError)) throw error
       sessions.delete(session.id ?? "")
+    }
+  }
+  /** Each command waits a little for an extension that is away. */
+  const enableInTheEnd = async (session: CdpSession): Promise<void> => {
+    try {
+      await enable(session)
+    } catch (error) {
+      if (!isAway(error)) throw error
+      return enableInTheEnd(session)
     }
   }
   const join = (session: CdpSession) => {
@@ -35,7 +48,7 @@ export function requestsOf(tabs: Tabs): CdpSession {
       })
     }
     // Whatever is sent next in the session comes after it.
-    void enable(session)
+    void enableInTheEnd(session)
   }
   tabs.onTab((tab) => {
     const own = new Set<string>()

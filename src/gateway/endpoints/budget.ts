@@ -50,10 +50,17 @@ export const budgetEndpoints = define({
         dollars: z.number().positive().max(1_000_000).optional(),
         tokens: z.int().positive().max(1e12).optional(),
         untilTomorrow: z.boolean().optional(),
+        /** Only while this is the most that the cap lets through, in dollars or else tokens: sent twice, it raises once. */
+        ifMostIs: z.number().optional(),
       })
       .refine(({ dollars, tokens, untilTomorrow }) => dollars ?? tokens ?? (untilTomorrow || undefined), {
         error: "needs dollars, tokens or untilTomorrow",
       }),
-    reply: z.object({ cap: capState, resumed: z.number() }),
+    reply: z.object({
+      cap: capState,
+      resumed: z.number(),
+      /** Nothing was allowed: the cap is no longer what `ifMostIs` said. */
+      isChanged: z.literal(true).optional(),
+    }),
   },
 })

@@ -43,6 +43,8 @@ export const before = z.coerce.number().int().min(1).optional()
 export const rowId = z.object({ id: z.coerce.number().int().min(1) })
 export const word = z.string().trim().min(1).max(400)
 export const nothing = z.strictObject({})
+/** The same wish, sent twice with the same key, is done once. */
+export const wishKey = z.string().min(8).max(64).optional()
 
 /** A page of a list, newest first. `next` is the cursor of the older page; null when there is none. */
 export function pageOf<Item extends z.ZodType>(item: Item) {

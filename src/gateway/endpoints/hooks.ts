@@ -1,6 +1,6 @@
 // What was posted to the webhook endpoints.
 import { z } from "zod"
-import { before, define, limit, nothing, pageOf, rowId } from "./endpoint.ts"
+import { before, define, limit, pageOf, rowId, wishKey } from "./endpoint.ts"
 import { runState } from "./runs.ts"
 
 const texts = z.record(z.string(), z.string())
@@ -74,7 +74,7 @@ export const hookEndpoints = define({
   "POST /api/hooks/:id/replay": {
     summary: "Puts a kept delivery to the endpoints once more",
     params: rowId,
-    body: nothing,
+    body: z.strictObject({ key: wishKey }),
     reply: z.object({ status: z.number(), answer: z.json() }),
   },
 })

@@ -1,7 +1,7 @@
 // What the agent was asked to do.
 import { z } from "zod"
 import { deliverySummary } from "./deliveries.ts"
-import { before, define, limit, nothing, pageOf, word } from "./endpoint.ts"
+import { before, define, limit, nothing, pageOf, word, wishKey } from "./endpoint.ts"
 
 export const runState = z.enum(["ready", "running", "done", "dead", "cancelled"])
 
@@ -105,8 +105,7 @@ export const runEndpoints = define({
     body: z.strictObject({
       /** Number of a step of the model; without it, from the start. */
       step: z.number().int().min(1).max(100_000).optional(),
-      /** The same wish, sent twice with the same key, is one run. */
-      key: z.string().min(8).max(64).optional(),
+      key: wishKey,
     }),
     reply: z.object({ runId: z.string() }),
   },

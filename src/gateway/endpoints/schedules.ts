@@ -1,6 +1,6 @@
 // Schedules and their times.
 import { z } from "zod"
-import { define, nothing } from "./endpoint.ts"
+import { define, nothing, wishKey } from "./endpoint.ts"
 
 const word = z.string().trim().min(1).max(400)
 const id = z.object({ id: z.string().trim().min(1).max(64) })
@@ -67,6 +67,7 @@ export const scheduleEndpoints = define({
       wakeMode: z.enum(["now", "next-heartbeat"]).optional(),
       model: word.optional(),
       timeoutSeconds: z.int().min(1).max(86_400).optional(),
+      key: wishKey,
     }),
     reply: detail,
   },
@@ -74,7 +75,7 @@ export const scheduleEndpoints = define({
   "POST /api/schedules/:id/run": {
     summary: "Runs a schedule once, at once",
     params: id,
-    body: nothing,
+    body: z.strictObject({ key: wishKey }),
     reply: z.object({ runId: z.string(), schedule: detail }),
   },
   "POST /api/schedules/:id/pause": { summary: "Pauses a schedule", params: id, body: nothing, reply: detail },

@@ -94,4 +94,12 @@ export const handEvent = z.discriminatedUnion("kind", [
 ])
 
 export const handEvents = z.strictObject({ events: z.array(handEvent).min(1).max(200) })
-export const claiming = z.strictObject({ token: z.string().min(20).max(100), again: z.boolean().default(false) })
+export const claiming = z.strictObject({
+  token: z.string().min(20).max(100),
+  again: z.boolean().default(false),
+  /** Made by the page, which has it then also where the answer is lost; without it one is made for it. */
+  key: z
+    .string()
+    .regex(/^[\w-]{43,100}$/)
+    .optional(),
+})

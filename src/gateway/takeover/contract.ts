@@ -22,12 +22,13 @@ export interface LiveHands {
 
 export interface TakeoverDesk {
   /**
-   * Whoever brings a link's token first gets the key; undefined for everybody else. Throws `tab-gone`, `tab-not-found`; with
+   * Whoever brings a link's token first gets the key, or the one they have made; undefined for everybody else. Throws `tab-gone`, `tab-not-found`; with
    * `again` the page of a tab that is gone is opened once more.
    */
   claim(
     token: string,
     again: boolean,
+    key?: string,
   ): Promise<{ id: string; key: string; reason: string; expiresAt: number } | undefined>
   /** Undefined for a key that is for nothing any more. */
   find(key: string): Promise<{ id: string; reason: string; expiresAt: number; hands: LiveHands } | undefined>

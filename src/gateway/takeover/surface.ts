@@ -63,8 +63,8 @@ export async function handleTakeover(
 
 async function claim(options: TakeoverSurfaceOptions, request: IncomingMessage): Promise<Response> {
   if (request.headers.origin === undefined) throw new AppError("forbidden-origin", "Only the page itself comes here")
-  const { token, again } = parse(claiming, await readJson(request, claimLimits))
-  const claimed = await options.desk.claim(token, again)
+  const { token, again, key } = parse(claiming, await readJson(request, claimLimits))
+  const claimed = await options.desk.claim(token, again, key)
   if (!claimed) return refused(options, request)
   tell(options, request, { id: claimed.id, action: "takeover.open" })
   return jsonResponse({ ok: true, ...claimed })

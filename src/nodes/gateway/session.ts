@@ -133,26 +133,32 @@ export class NodeSession {
       for (const { file } of files) link?.refuse(file, "nobody waits for it")
       return
     }
-    const { takes } = waiting.call
-    try {
-      const wanted = files.filter(({ field }) => takes.includes(field))
-      for (const { file } of files.filter((each) => !wanted.includes(each))) link.refuse(file, "not asked for")
-      const come = await Promise.all(
-        wanted.map(async (notice) => {
-          const path = join(this.#options.folder, this.#options.ids.uuid())
-          const onAbort = () => link.refuse(notice.file, "nobody waits for it")
-          waiting.call.signal?.addEventListener("abort", onAbort, { once: true })
-          await link.accept(notice, path, id).finally(() => waiting.call.signal?.removeEventListener("abort", onAbort))
-          return { field: notice.field, path, name: notice.name, bytes: notice.bytes }
-        }),
-      )
-      const asked = this.#settle(id)
-      if (asked) return asked.resolve({ status, body, files: come })
-      // Given up when the last of it had just come.
-      for (const { path } of come) await removeFile(path).catch(() => undefined)
-    } catch (error) {
-      this.#settle(id)?.reject(asNodeError(error))
-    }
+    const { takes, signal } = waiting.call
+    const wanted = files.filter(({ field }) => takes.includes(field))
+    for (const { file } of files.filter((each) => !wanted.includes(each))) link.refuse(file, "not asked for")
+    const come: Answer["files"] = []
+    await Promise.all(
+      wanted.map(async (notice) => {
+        const path = join(this.#options.folder, this.#options.ids.uuid())
+        const onAbort = () => link.refuse(notice.file, "nobody waits for it")
+        signal?.addEventListener("abort", onAbort, { once: true })
+        try {
+          await link.accept(notice, path, id)
+          come.push({ field: notice.field, path, name: notice.name, bytes: notice.bytes })
+        } catch (error) {
+          const asked = this.#settle(id)
+          asked?.reject(asNodeError(error))
+          // Nobody is given the others without it.
+          if (asked) for (const { file } of wanted) link.refuse(file, "nobody waits for it")
+        } finally {
+          signal?.removeEventListener("abort", onAbort)
+        }
+      }),
+    )
+    const asked = this.#settle(id)
+    if (asked) return asked.resolve({ status, body, files: come })
+    // One of them has failed, or it was given up when the last of them had just come.
+    for (const { path } of come) await removeFile(path).catch(() => undefined)
   }
 
   /** The link is gone. */

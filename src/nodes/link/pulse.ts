@@ -59,12 +59,14 @@ export class Pulse {
     this.#askedAt ??= performance.now()
     this.#options.ping()
     // What came while this process was busy is read after its timers: it is looked once more.
-    this.#timer = setTimeout(() => setImmediate(() => this.#judge()), this.#timing.answerMs)
-    this.#timer.unref()
+    const timer = setTimeout(() => setImmediate(() => this.#judge(timer)), this.#timing.answerMs)
+    this.#timer = timer
+    timer.unref()
   }
 
-  #judge(): void {
-    if (this.#isStopped) return
+  #judge(timer: NodeJS.Timeout): void {
+    // It may have been asked anew between the two: that question has its own time.
+    if (this.#isStopped || this.#timer !== timer) return
     if (this.#askedAt === undefined) return this.#wait()
     this.stop()
     this.#options.onDead()
