@@ -79,7 +79,7 @@ async function runOnce(options: GatewayOptions): Promise<number | "restart"> {
     await stack.unwind()
     const failure = stop.failure()
     if (failure) return reportStartFailure(failure, options)
-    return reason.startsWith("restart") ? "restart" : 0
+    return stop.isRestart() ? "restart" : 0
   } catch (error) {
     await stack.unwind()
     return reportStartFailure(error, options)
@@ -237,7 +237,7 @@ function compose(
     ...commands,
     jobs: hands.jobs,
     channels: () => channels,
-    restart: (reason) => stop.request(`restart: ${reason}`),
+    restart: (reason) => stop.restart(reason),
     problems: async () => (await health.look(personWaitMs)).problems,
   })
   const pairing = createPairing({ store, clock, ids, log })
@@ -364,7 +364,7 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
     },
     updateChannels: () => chatapp.apply(),
     restartMailWatch: () => gmail.restart(),
-    restartGateway: (reason) => stop.request(`restart: ${reason}`),
+    restartGateway: (reason) => stop.restart(reason),
   })
   stack.push("configuration changes", unfollow)
   announce(core, options, stack, { port: parts.ports.gateway, controlPort: parts.ports.control, tokenFile: token.file })

@@ -103,6 +103,19 @@ test("a second signal ends the gateway at once; one that comes with the first do
   hold.letGo()
 })
 
+test("a signal in the middle of a restart ends the gateway, as cleanly as ever", async (context) => {
+  const world = await createWorld(context)
+  const hold = holdFirst(world)
+  await world.start()
+  world.say("slow")
+  await hold.asked()
+  world.configure({ env: { vars: { SOMETHING: "else" } } })
+  await until("the restart has begun", () => (world.gateway.log().includes("gateway stopping") ? true : undefined))
+  const ended = world.gateway.kill("SIGTERM")
+  hold.letGo()
+  assert.equal(await ended, 0)
+})
+
 test("a second gateway on the same state folder is refused and names the first; the lock ends with its owner", async (context) => {
   const world = await createWorld(context)
   await world.start()
