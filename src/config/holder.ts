@@ -28,7 +28,7 @@ export interface ConfigChange {
 export interface ConfigHolder {
   current(): Config
   snapshot(): ConfigSnapshot
-  /** What is wrong with the file on the disk; empty when it is the one in use. */
+  /** What is wrong with the file on the disk; empty when it could be used. */
   issues(): ConfigIssue[]
   /** Called after each change that took effect; returns the way to end it. */
   subscribe(listener: (changed: string[], change: ConfigChange) => void): () => void
@@ -92,7 +92,9 @@ class Holder implements ConfigHolder {
       ...(stabilityMs === undefined ? {} : { stabilityMs }),
       ...(pollMs === undefined ? {} : { pollMs }),
       onChange: (snapshot) => {
-        if (this.#snapshot.config.gateway.reload.mode === "off") {
+        const isFollowed = this.#snapshot.config.gateway.reload.mode !== "off"
+        if (!isFollowed && !isEmptied(snapshot, this.#options.stateFolder)) {
+          this.#issues = []
           log.info({ file: path }, "config change ignored: gateway.reload.mode is off")
         } else this.#use(snapshot)
       },
@@ -124,6 +126,7 @@ class Holder implements ConfigHolder {
   reload(): ConfigSnapshot {
     const { path, env } = this.#options
     const result = loadConfigFile({ path, env, shell: this.#snapshot.shell })
+    this.#watcher?.note(result)
     if (result.kind === "invalid") {
       this.#refuse(result.issues)
       throw configInvalid(path, result.issues)
