@@ -112,7 +112,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   const redactor = createRedactor()
   if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
   for (const secret of secretsOf(environment.envFile)) redactor.add(secret)
-  const { log, flush, lost } = openLog(environment, redactor, options)
+  const { log, setLevels, flush, lost } = openLog(environment, redactor, options)
   const handles = planHandles(readHandleLimit())
   if (handles.warning !== undefined) log.warn({ limit: handles.limit }, handles.warning)
   const bootId = systemIds.uuid()
@@ -130,7 +130,9 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   try {
     const learn = () => {
       for (const secret of holder.snapshot().secrets) redactor.add(secret)
-      log.level = options.logLevel ?? holder.current().logging.level
+      const { level, consoleLevel } = holder.current().logging
+      const wanted = options.logLevel as LogLevel | undefined
+      setLevels(wanted ?? level, options.quiet ? "error" : (wanted ?? consoleLevel))
     }
     learn()
     holder.subscribe(learn)

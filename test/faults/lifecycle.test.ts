@@ -116,6 +116,16 @@ test("a signal in the middle of a restart ends the gateway, as cleanly as ever",
   assert.equal(await ended, 0)
 })
 
+test("the console shows what logging.consoleLevel says, also once that has changed", async (context) => {
+  const world = await createWorld(context, { config: { logging: { consoleLevel: "error" } } })
+  await world.start()
+  assert.match(world.gateway.log(), /gateway ready/)
+  assert.doesNotMatch(world.gateway.output(), /gateway ready/)
+  await world.reconfigure({ logging: { consoleLevel: "info" } })
+  assert.equal(await world.gateway.kill("SIGTERM"), 0)
+  assert.match(world.gateway.output(), /gateway stopping/)
+})
+
 test("a second gateway on the same state folder is refused and names the first; the lock ends with its owner", async (context) => {
   const world = await createWorld(context)
   await world.start()
