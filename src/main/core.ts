@@ -3,6 +3,7 @@ import { join } from "node:path"
 import {
   type Config,
   type ConfigHolder,
+  type ConfigSnapshot,
   type Environment,
   addVariables,
   createConfigHolder,
@@ -80,6 +81,8 @@ export interface Core {
   environment: Environment
   holder: ConfigHolder
   config: () => Config
+  /** What the parts were made with. */
+  begun: ConfigSnapshot
   log: Log
   flushLog: () => void
   lostLogLines: () => LostLines
@@ -125,14 +128,13 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     stateFolder: environment.stateFolder,
     log: log.child({ part: "config" }),
   })
+  const begun = holder.snapshot()
   let lock: FolderLock | undefined
   let eventLoop: EventLoopWatch | undefined
   try {
     const learn = () => {
       for (const secret of holder.snapshot().secrets) redactor.add(secret)
-      const { level, consoleLevel } = holder.current().logging
-      const wanted = options.logLevel as LogLevel | undefined
-      setLevels(wanted ?? level, options.quiet ? "error" : (wanted ?? consoleLevel))
+      setLevels(...levelsOf(holder.current(), options))
     }
     learn()
     holder.subscribe(learn)
@@ -161,6 +163,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       environment: addVariables(environment, holder.snapshot().shell),
       holder,
       config: () => holder.current(),
+      begun,
       log,
       flushLog: flush,
       lostLogLines: lost,
@@ -186,6 +189,12 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     await lock?.release()
     throw error
   }
+}
+
+/** Of the log file and of the console. */
+function levelsOf({ logging }: Config, { quiet, logLevel }: GatewayOptions): [LogLevel, LogLevel] {
+  const wanted = logLevel as LogLevel | undefined
+  return [wanted ?? logging.level, quiet ? "error" : (wanted ?? logging.consoleLevel)]
 }
 
 function keepTimes({ hooks, session, storage }: Config): KeepTimes {
