@@ -155,8 +155,12 @@ function firstStates(): Parts["states"] {
  */
 const takesIn: ReadonlySet<string> = new Set(["store", "gateway", "chatapp"])
 
-async function readinessOf(health: Health): Promise<Readiness> {
+async function readinessOf(health: Health, isDraining: boolean): Promise<Readiness> {
   const { parts, problems } = await health.look()
+  if (isDraining) {
+    const stopping = { part: "gateway", problem: "it is stopping, and takes nothing more in" }
+    return { ok: false, parts, problems: [stopping, ...problems] }
+  }
   const works = (part: string, state: PartState) =>
     state === "ready" || state === "off" || (state === "failed" && !takesIn.has(part))
   return { ok: Object.entries(parts).every(([part, state]) => works(part, state)), parts, problems }
@@ -260,7 +264,7 @@ function compose(
   })
   const server = composeServer(core, options, {
     ...access.gateway,
-    readiness: () => readinessOf(health),
+    readiness: () => readinessOf(health, draining),
     metrics: () => metricsOf(core),
     actions: createActions(core, {
       agent,

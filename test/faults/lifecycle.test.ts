@@ -79,6 +79,8 @@ test("a turn that ends within the grace is finished and sent before the gateway 
     return answer?.status === 503 ? answer : undefined
   })
   assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/)
+  // Whoever sends them by that sends them elsewhere.
+  assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 503)
   hold.letGo()
   await world.reply("slowly done")
   assert.equal(await ended, 0)
