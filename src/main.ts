@@ -362,10 +362,9 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   const unfollow = followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),
     restartSchedules: () => parts.schedules.start(),
-    async reconfigureBrowser() {
-      await browser.reconfigure()
-      states["browser"] = core.config().browser.enabled ? "ready" : "off"
-    },
+    // One that cannot be started is no reason to be off: what is wrong with it the service itself says.
+    reconfigureBrowser: () =>
+      browser.reconfigure().finally(() => (states["browser"] = core.config().browser.enabled ? "ready" : "off")),
     updateChannels: () => chatapp.apply(),
     restartMailWatch: () => gmail.restart(),
     restartGateway: (reason) => stop.restart(reason),

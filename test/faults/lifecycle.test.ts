@@ -6,6 +6,7 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
+import type { GatewayStatus } from "../../src/gateway/contract.ts"
 import { freePort, spawnGateway } from "../support/gateway.ts"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
@@ -116,6 +117,22 @@ test("a signal in the middle of a restart ends the gateway, as cleanly as ever",
   const ended = world.gateway.kill("SIGTERM")
   hold.letGo()
   assert.equal(await ended, 0)
+})
+
+test("browser control that is switched on and cannot listen is told of as failed", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  await occupy(context, world.port + 2)
+  world.configure({ browser: { enabled: true } })
+  const status = () => world.gateway.call<GatewayStatus>("GET", "/api/status")
+  const failed = await until("the browser has failed", async () => {
+    const { parts, problems } = await status()
+    return parts["browser"] === "failed" ? problems : undefined
+  })
+  const said = failed.find(({ part }) => part === "browser")?.problem
+  assert.match(said ?? "", new RegExp(`Port ${world.port + 2} is in use`))
+  world.configure({ browser: { enabled: false } })
+  await until("it is off", async () => ((await status()).parts["browser"] === "off" ? true : undefined))
 })
 
 test("the console shows what logging.consoleLevel says, also once that has changed", async (context) => {
