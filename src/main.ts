@@ -79,7 +79,7 @@ async function runOnce(options: GatewayOptions): Promise<number | "restart"> {
     await stack.unwind()
     const failure = stop.failure()
     if (failure) return reportStartFailure(failure, options)
-    return reason.startsWith("restart") ? "restart" : 0
+    return stop.isRestart() ? "restart" : 0
   } catch (error) {
     await stack.unwind()
     return reportStartFailure(error, options)
@@ -155,8 +155,12 @@ function firstStates(): Parts["states"] {
  */
 const takesIn: ReadonlySet<string> = new Set(["store", "gateway", "chatapp"])
 
-async function readinessOf(health: Health): Promise<Readiness> {
+async function readinessOf(health: Health, isDraining: boolean): Promise<Readiness> {
   const { parts, problems } = await health.look()
+  if (isDraining) {
+    const stopping = { part: "gateway", problem: "it is stopping, and takes nothing more in" }
+    return { ok: false, parts, problems: [stopping, ...problems] }
+  }
   const works = (part: string, state: PartState) =>
     state === "ready" || state === "off" || (state === "failed" && !takesIn.has(part))
   return { ok: Object.entries(parts).every(([part, state]) => works(part, state)), parts, problems }
@@ -237,7 +241,7 @@ function compose(
     ...commands,
     jobs: hands.jobs,
     channels: () => channels,
-    restart: (reason) => stop.request(`restart: ${reason}`),
+    restart: (reason) => stop.restart(reason),
     problems: async () => (await health.look(personWaitMs)).problems,
   })
   const pairing = createPairing({ store, clock, ids, log })
@@ -260,7 +264,7 @@ function compose(
   })
   const server = composeServer(core, options, {
     ...access.gateway,
-    readiness: () => readinessOf(health),
+    readiness: () => readinessOf(health, draining),
     metrics: () => metricsOf(core),
     actions: createActions(core, {
       agent,
@@ -358,13 +362,12 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
   const unfollow = followConfig(core, {
     restartHeartbeat: () => agent.heartbeat.start(),
     restartSchedules: () => parts.schedules.start(),
-    async reconfigureBrowser() {
-      await browser.reconfigure()
-      states["browser"] = core.config().browser.enabled ? "ready" : "off"
-    },
+    // One that cannot be started is no reason to be off: what is wrong with it the service itself says.
+    reconfigureBrowser: () =>
+      browser.reconfigure().finally(() => (states["browser"] = core.config().browser.enabled ? "ready" : "off")),
     updateChannels: () => chatapp.apply(),
     restartMailWatch: () => gmail.restart(),
-    restartGateway: (reason) => stop.request(`restart: ${reason}`),
+    restartGateway: (reason) => stop.restart(reason),
   })
   stack.push("configuration changes", unfollow)
   announce(core, options, stack, { port: parts.ports.gateway, controlPort: parts.ports.control, tokenFile: token.file })

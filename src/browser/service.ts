@@ -10,6 +10,7 @@ import {
   type Log,
   type Redactor,
   type Secret,
+  toAppError,
 } from "../kernel/index.ts"
 import { type Admit, createFailureThrottle, type FailureThrottle, listen, type Listener } from "../kernel/http/index.ts"
 import type { CoreOptions, ProfileEntry } from "./access.ts"
@@ -163,6 +164,21 @@ interface Sealed {
   proxySocket(): Promise<string>
 }
 
+/** Runs one work after the other; `failure` is that of the last one, while it has one. */
+function createLine() {
+  let line: Promise<unknown> = Promise.resolve()
+  let failure: AppError | undefined
+  const inLine = (work: () => Promise<void>): Promise<void> => {
+    const done = line.then(work)
+    line = done.then(
+      () => (failure = undefined),
+      (error: unknown) => (failure = toAppError(error)),
+    )
+    return done
+  }
+  return { inLine, failure: () => failure }
+}
+
 export function createBrowserService(options: BrowserServiceOptions): BrowserService {
   const log = options.log.child({ part: "browser" })
   const throttle = options.throttle ?? createFailureThrottle({ clock: options.clock })
@@ -185,12 +201,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
   }
   const sealed = options.sandbox && seal({ ...options, log }, options.sandbox, () => started?.ownPorts())
   // One after the other: a stop that is still closing the listener would make the next start find its port in use.
-  let line: Promise<unknown> = Promise.resolve()
-  const inLine = (work: () => Promise<void>): Promise<void> => {
-    const done = line.then(work)
-    line = done.catch(() => undefined)
-    return done
-  }
+  const { inLine, failure } = createLine()
   const start = async () => {
     if (started || !options.settings().enabled) return
     started = await startParts({ ...options, log, throttle, sealed, hidden, targets })
@@ -229,7 +240,7 @@ export function createBrowserService(options: BrowserServiceOptions): BrowserSer
       profiles: started?.core.listProfiles() ?? [],
     }),
     ...handedTabs(core, () => started?.sandboxed),
-    problem: async () => (started ? await started.core.problem() : undefined),
+    problem: async () => (started ? await started.core.problem() : failure()),
     view: () => parts().view,
     tool: createBrowserTool({ ...targets, tabWaits: options.tabWaits, takeovers: options.takeovers }),
     machineTool: createBrowserTool({ core }),

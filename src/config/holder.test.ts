@@ -231,6 +231,36 @@ describe("the configuration of a running gateway", () => {
     assert.equal(running.reload().config.gateway.port, 2)
   })
 
+  it("says nothing of a file any more that was corrected, also where changes are not followed", async () => {
+    const text = "{gateway: {reload: {debounceMs: 20, mode: 'off'}, port: 1}}"
+    writeFileSync(path, text)
+    const running = start()
+    const warning = logged(invalid)
+    writeFileSync(path, text.replace("1}", "'x'}"))
+    await warning
+    assert.equal(running.issues().length, 1)
+    const ignored = logged("config change ignored: gateway.reload.mode is off")
+    writeFileSync(path, text)
+    await ignored
+    assert.deepEqual(running.issues(), [])
+  })
+
+  it("follows a file that says again what it said before it was read on demand", async () => {
+    const [one, two] = [1, 2].map((port) => `{gateway: {${quick}, port: ${port}}}`) as [string, string]
+    writeFileSync(path, one)
+    const running = start()
+    writeFileSync(path, two)
+    assert.equal(running.reload().config.gateway.port, 2)
+    const change = changed()
+    writeFileSync(path, one)
+    assert.deepEqual(await change, ["gateway"])
+    assert.equal(running.current().gateway.port, 1)
+    writeFileSync(path, "{")
+    assert.throws(() => running.reload(), { code: "config-invalid" })
+    writeFileSync(path, one)
+    await until("it is as it should be", () => (running.issues().length === 0 ? true : undefined))
+  })
+
   it("goes on when one part fails to apply a change", async () => {
     writeFileSync(path, `{gateway: {${quick}, port: 1}}`)
     const running = start()

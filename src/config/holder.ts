@@ -25,13 +25,18 @@ export interface ConfigChange {
   after: Config
 }
 
+type ConfigListener = (changed: string[], change: ConfigChange) => void
+
 export interface ConfigHolder {
   current(): Config
   snapshot(): ConfigSnapshot
-  /** What is wrong with the file on the disk; empty when it is the one in use. */
+  /** What is wrong with the file on the disk; empty when it could be used. */
   issues(): ConfigIssue[]
-  /** Called after each change that took effect; returns the way to end it. */
-  subscribe(listener: (changed: string[], change: ConfigChange) => void): () => void
+  /**
+   * Called after each change that took effect, and at once where something has changed `since` then; returns the way to end
+   * it.
+   */
+  subscribe(listener: ConfigListener, since?: ConfigSnapshot): () => void
   /** Reads the file now, whatever `gateway.reload.mode` says. Throws AppError `config-invalid`; the last good one stays. */
   reload(): ConfigSnapshot
   stop(): void
@@ -70,7 +75,7 @@ export function createConfigHolder(options: HolderOptions): ConfigHolder {
 
 class Holder implements ConfigHolder {
   readonly #options: HolderOptions
-  readonly #listeners = new Set<(changed: string[], change: ConfigChange) => void>()
+  readonly #listeners = new Set<ConfigListener>()
   #snapshot: ConfigSnapshot
   #issues: ConfigIssue[] = []
   #watcher: ConfigWatcher | undefined
@@ -92,7 +97,9 @@ class Holder implements ConfigHolder {
       ...(stabilityMs === undefined ? {} : { stabilityMs }),
       ...(pollMs === undefined ? {} : { pollMs }),
       onChange: (snapshot) => {
-        if (this.#snapshot.config.gateway.reload.mode === "off") {
+        const isFollowed = this.#snapshot.config.gateway.reload.mode !== "off"
+        if (!isFollowed && !isEmptied(snapshot, this.#options.stateFolder)) {
+          this.#issues = []
           log.info({ file: path }, "config change ignored: gateway.reload.mode is off")
         } else this.#use(snapshot)
       },
@@ -116,14 +123,16 @@ class Holder implements ConfigHolder {
     return this.#issues
   }
 
-  subscribe(listener: (changed: string[], change: ConfigChange) => void): () => void {
+  subscribe(listener: ConfigListener, since?: ConfigSnapshot): () => void {
     this.#listeners.add(listener)
+    if (since) this.#tell([listener], changeBetween(since, this.#snapshot))
     return () => this.#listeners.delete(listener)
   }
 
   reload(): ConfigSnapshot {
     const { path, env } = this.#options
     const result = loadConfigFile({ path, env, shell: this.#snapshot.shell })
+    this.#watcher?.note(result)
     if (result.kind === "invalid") {
       this.#refuse(result.issues)
       throw configInvalid(path, result.issues)
@@ -146,20 +155,24 @@ class Holder implements ConfigHolder {
     const { log, path } = this.#options
     if (isEmptied(snapshot, this.#options.stateFolder)) return this.#refuseEmptied()
     const before = this.#snapshot
-    const hasNewVariables = !isDeepStrictEqual(before.environment.envFile.values, snapshot.environment.envFile.values)
-    const changed = [...new Set([...changedPaths(before.config, snapshot.config), ...(hasNewVariables ? ["env"] : [])])]
+    const change = changeBetween(before, snapshot)
     this.#issues = []
     this.#snapshot = snapshot
     this.#keepLastGood(snapshot)
     if (shrank(before, snapshot))
       log.warn({ file: path }, "config file lost most of its content; it is valid and is used")
+    if (change.changed.length > 0) log.info({ file: path, changed: change.changed }, "config changed")
+    this.#tell(this.#listeners, change)
+  }
+
+  #tell(listeners: Iterable<ConfigListener>, change: ConfigChange): void {
+    const { changed } = change
     if (changed.length === 0) return
-    log.info({ file: path, changed }, "config changed")
-    for (const listener of this.#listeners) {
+    for (const listener of listeners) {
       try {
-        listener(changed, { changed, before: before.config, after: snapshot.config })
+        listener(changed, change)
       } catch (error) {
-        log.error({ err: error, changed }, "config change could not be applied by a part")
+        this.#options.log.error({ err: error, changed }, "config change could not be applied by a part")
       }
     }
   }
@@ -227,6 +240,12 @@ function emptiedHint({ path, stateFolder }: HolderOptions): string {
 function shrank(before: ConfigSnapshot, after: ConfigSnapshot): boolean {
   const size = (snapshot: ConfigSnapshot) => JSON.stringify(snapshot.source).length
   return size(before) > 200 && size(after) < size(before) / 2
+}
+
+function changeBetween(before: ConfigSnapshot, after: ConfigSnapshot): ConfigChange {
+  const hasNewVariables = !isDeepStrictEqual(before.environment.envFile.values, after.environment.envFile.values)
+  const changed = new Set([...changedPaths(before.config, after.config), ...(hasNewVariables ? ["env"] : [])])
+  return { changed: [...changed], before: before.config, after: after.config }
 }
 
 /** Keys in which two configurations differ, down to `depth` levels: `hooks` with 1, `hooks.token` with 2. */

@@ -32,6 +32,8 @@ export interface WatchOptions {
 export interface ConfigWatcher {
   /** Looks at the files now, without waiting. */
   check(): void
+  /** What somebody else has read: a file that says again what it said before is a change then. */
+  note(result: LoadResult): void
   stop(): void
 }
 
@@ -72,6 +74,10 @@ class FileWatcher implements ConfigWatcher {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (!this.#stopped) this.#read()
+  }
+
+  note(result: LoadResult): void {
+    this.#hash = result.kind === "ok" ? result.snapshot.hash : ""
   }
 
   stop(): void {

@@ -25,7 +25,7 @@ export interface Problem {
 }
 
 export interface Readiness {
-  /** False while a part starts, or one does not work that takes things in; a model or a browser is none. */
+  /** False while a part starts, one does not work that takes things in (a model or a browser is none), or all stops. */
   ok: boolean
   parts: Record<string, PartState>
   problems?: Problem[]

@@ -27,6 +27,16 @@ test("a file that is read from its beginning keeps its first line, and the next 
   assert.deepEqual(read({ after: cursor }).said, ["third"])
 })
 
+test("where the middle of a character begins what is read, the next question begins behind the last line all the same", () => {
+  const first = line("\u{1f600}")
+  // So long that all that is read begins in the middle of the one character of the first line.
+  const left = Buffer.byteLength(first) - (Buffer.from(first).indexOf("\u{1f600}") + 2)
+  writeFileSync(file(), `${first}${"y".repeat(2 * 1024 * 1024 - left - 1)}\n`)
+  const { cursor } = read()
+  appendFileSync(file(), line("new"))
+  assert.deepEqual(read({ after: cursor }).said, ["new"])
+})
+
 test("nothing is lost when the file is moved on between two questions, and a line is told once it is whole", () => {
   writeFileSync(file(), `${line("first")}{"level":30,"time":1,`)
   const { said, cursor } = read()

@@ -119,18 +119,11 @@ function tail(files: readonly OpenFile[]): { pieces: Piece[]; isCut: boolean } {
   for (const file of files.toReversed()) {
     if (left <= 0) return { pieces, isCut: true }
     const from = Math.max(0, file.size - left)
-    pieces.unshift(withoutCutLine(read(file, from), from))
+    pieces.unshift(read(file, from, from > 0))
     left -= file.size - from
     if (from > 0) return { pieces, isCut: true }
   }
   return { pieces, isCut: false }
-}
-
-/** What begins in the middle of a line begins with the next one. */
-function withoutCutLine(piece: Piece, from: number): Piece {
-  if (from === 0) return piece
-  const begin = piece.text.indexOf("\n") + 1
-  return { ...piece, text: piece.text.slice(begin), offset: from + Buffer.byteLength(piece.text.slice(0, begin)) }
 }
 
 function since(files: readonly OpenFile[], cursor: string): { pieces: Piece[]; isCut: boolean } {
@@ -148,10 +141,12 @@ function since(files: readonly OpenFile[], cursor: string): { pieces: Piece[]; i
   return { pieces, isCut: false }
 }
 
-function read({ descriptor, inode, size }: OpenFile, from: number): Piece {
+/** Where it `isCut` off in the middle of a line, maybe of a character, it begins with the next line. */
+function read({ descriptor, inode, size }: OpenFile, from: number, isCut = false): Piece {
   const bytes = Buffer.alloc(Math.min(mostBytes, size - from))
   const count = readSync(descriptor, bytes, 0, bytes.length, from)
-  return { inode, offset: from, text: bytes.subarray(0, count).toString("utf8") }
+  const begin = isCut ? bytes.subarray(0, count).indexOf("\n") + 1 : 0
+  return { inode, offset: from + begin, text: bytes.subarray(begin, count).toString("utf8") }
 }
 
 /** A line that is still being written comes with the next question. */

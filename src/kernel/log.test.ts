@@ -82,6 +82,40 @@ test("a console that takes no line is counted, and the file has them all", () =>
   assert.equal(readFileSync(join(folder, "gateway.log"), "utf8").trimEnd().split("\n").length, 5)
 })
 
+test("file and console have levels of their own, which may change", () => {
+  const folder = temporaryFolder()
+  const shown: string[] = []
+  const console = { write: (line: string) => void shown.push(line), colour: false, level: "info" as const }
+  const { log, setLevels } = createLog({ folder, level: "info", redactor: createRedactor(), console })
+  const part = log.child({ part: "part" })
+  const say = (round: string) => {
+    for (const level of ["debug", "info", "error"] as const) part[level](`${level} ${round}`)
+  }
+  say("at first")
+  setLevels("info", "error")
+  say("of which little is shown")
+  setLevels("error", "debug")
+  say("of which all is shown")
+  const kept = readFileSync(join(folder, "gateway.log"), "utf8").trimEnd().split("\n")
+  const said = (lines: readonly string[]) =>
+    lines.map((line) => /(?:debug|info|error) (?:at|of)[a-z ]+/.exec(line)?.[0])
+  assert.deepEqual(said(kept), [
+    "info at first",
+    "error at first",
+    "info of which little is shown",
+    "error of which little is shown",
+    "error of which all is shown",
+  ])
+  assert.deepEqual(said(shown), [
+    "info at first",
+    "error at first",
+    "error of which little is shown",
+    "debug of which all is shown",
+    "info of which all is shown",
+    "error of which all is shown",
+  ])
+})
+
 test("moves a file that is long enough aside and keeps as many as it is told to", () => {
   const folder = temporaryFolder()
   const { log } = createLog({ folder, level: "info", redactor: createRedactor(), maxFileBytes: 200, keepFiles: 3 })

@@ -43,6 +43,8 @@ const usualLookEveryMs = 1_000
 
 export interface LogHandle {
   log: Log
+  /** Of the file and of the console, from now on. */
+  setLevels(file: LogLevel, console: LogLevel): void
   /** Brings what was written onto the disk; call before the process ends. */
   flush(): void
   /** Lines that could not be written, for want of space or of a reader. */
@@ -63,20 +65,31 @@ export function createLog(options: LogOptions): LogHandle {
     options.keepFiles ?? defaultKeepFiles,
     options.lookEveryMs ?? usualLookEveryMs,
   )
-  const consoleLevel = pino.levels.values[options.console?.level ?? "silent"] ?? Number.POSITIVE_INFINITY
+  let least = { file: rankOf(options.level), console: rankOf(options.console?.level ?? "silent") }
   let lostOnConsole = 0
   const sink = {
     write(line: string) {
       const safe = options.redactor.redact(line)
-      file.write(safe)
+      const takesAll = least.file <= least.console
+      if (takesAll) file.write(safe)
       if (!options.console) return
       const record = JSON.parse(safe) as { level: number }
-      if (record.level < consoleLevel) return
+      if (!takesAll && record.level >= least.file) file.write(safe)
+      if (record.level < least.console) return
       if (options.console.write(formatLogLine(record, options.console.colour)) === false) lostOnConsole += 1
     },
   }
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, sink)
-  return { log, flush: () => file.flush(), lost: () => ({ file: file.lost, console: lostOnConsole }) }
+  const setLevels: LogHandle["setLevels"] = (level, console) => {
+    least = { file: rankOf(level), console: rankOf(options.console ? console : "silent") }
+    log.level = least.file <= least.console ? level : console
+  }
+  if (options.console) setLevels(options.level, options.console.level)
+  return { log, setLevels, flush: () => file.flush(), lost: () => ({ file: file.lost, console: lostOnConsole }) }
+}
+
+function rankOf(level: LogLevel): number {
+  return pino.levels.values[level] ?? Number.POSITIVE_INFINITY
 }
 
 function placeOf(status: Stats | undefined): string | undefined {

@@ -66,12 +66,12 @@ function composeHookAccess(tokens: Tokens, audit: Audit): { guests: HookGuests; 
 const keyDepth = 3
 
 /** Whoever writes the configuration file, by hand or by command: which keys changed, never what they hold. */
-export function auditConfigChanges({ holder, audit }: Core): void {
+export function auditConfigChanges({ holder, begun, audit }: Core): void {
   holder.subscribe((_changed, change) => {
     const keys = changedPaths(change.before, change.after, keyDepth)
     if (keys.length === 0) return
     audit.record({ door: "config", who: configFile, action: "config.change", target: keys.join(", "), outcome: "ok" })
-  })
+  }, begun)
 }
 
 /** A restore happens while no gateway runs; the first start on what it made tells of it. */

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import {
   type Config,
   type ConfigHolder,
+  type ConfigSnapshot,
   type Environment,
   addVariables,
   createConfigHolder,
@@ -80,6 +81,8 @@ export interface Core {
   environment: Environment
   holder: ConfigHolder
   config: () => Config
+  /** What the parts were made with. */
+  begun: ConfigSnapshot
   log: Log
   flushLog: () => void
   lostLogLines: () => LostLines
@@ -112,7 +115,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
   const redactor = createRedactor()
   if (environment.chatappBotToken !== undefined) redactor.add(environment.chatappBotToken)
   for (const secret of secretsOf(environment.envFile)) redactor.add(secret)
-  const { log, flush, lost } = openLog(environment, redactor, options)
+  const { log, setLevels, flush, lost } = openLog(environment, redactor, options)
   const handles = planHandles(readHandleLimit())
   if (handles.warning !== undefined) log.warn({ limit: handles.limit }, handles.warning)
   const bootId = systemIds.uuid()
@@ -125,12 +128,13 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     stateFolder: environment.stateFolder,
     log: log.child({ part: "config" }),
   })
+  const begun = holder.snapshot()
   let lock: FolderLock | undefined
   let eventLoop: EventLoopWatch | undefined
   try {
     const learn = () => {
       for (const secret of holder.snapshot().secrets) redactor.add(secret)
-      log.level = options.logLevel ?? holder.current().logging.level
+      setLevels(...levelsOf(holder.current(), options))
     }
     learn()
     holder.subscribe(learn)
@@ -159,6 +163,7 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
       environment: addVariables(environment, holder.snapshot().shell),
       holder,
       config: () => holder.current(),
+      begun,
       log,
       flushLog: flush,
       lostLogLines: lost,
@@ -184,6 +189,12 @@ export async function openCore(options: GatewayOptions): Promise<Core> {
     await lock?.release()
     throw error
   }
+}
+
+/** Of the log file and of the console. */
+function levelsOf({ logging }: Config, { quiet, logLevel }: GatewayOptions): [LogLevel, LogLevel] {
+  const wanted = logLevel as LogLevel | undefined
+  return [wanted ?? logging.level, quiet ? "error" : (wanted ?? logging.consoleLevel)]
 }
 
 function keepTimes({ hooks, session, storage }: Config): KeepTimes {

@@ -43,10 +43,19 @@ export function createNodeTabs(
       asking.delete(node)
     }
   }
+  /** Undefined while the disk does not say; the next look asks again. */
+  const waiting = (): string[] | undefined => {
+    try {
+      return waits.nodes()
+    } catch (error) {
+      core.log.debug({ err: error }, "waits for tabs of nodes could not be read")
+      return undefined
+    }
+  }
   const look = () => {
-    const nodes = waits.nodes()
-    if (nodes.length === 0) return rest()
-    for (const node of nodes) {
+    const nodes = waiting()
+    if (nodes?.length === 0) return rest()
+    for (const node of nodes ?? []) {
       if (isConnected(node) && !asking.has(node)) core.background.run("tab of a node waited for", () => ask(node))
     }
   }

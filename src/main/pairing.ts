@@ -2,6 +2,7 @@
 // an owner is written to the configuration, where the spec has owners.
 import { type Decided, type Pairing, boundAgent } from "../channels/index.ts"
 import {
+  type Config,
   type ConfigPath,
   configInvalid,
   listChatappAccounts,
@@ -12,6 +13,7 @@ import type { GatewayActions } from "../gateway/index.ts"
 import { directKey } from "../sessions/index.ts"
 import type { Core } from "./core.ts"
 import { mainAgentId } from "./main-agent.ts"
+import { onDisk } from "./settings.ts"
 
 type PairingActions = Pick<GatewayActions, "listPairing" | "approvePairing" | "denyPairing" | "revokePairing">
 
@@ -39,17 +41,17 @@ export function createPairingActions(core: Core, pairing: Pairing): PairingActio
       await pairing.revoke(channel, senderId, account)
       const accounts = account === undefined ? listChatappAccounts(core.config()) : [account]
       const still = accounts.filter((each) => isOwner(core, { account: each, senderId: senderId.trim() }))
-      return { removed: true, listedIn: [...new Set(still.map((each) => ownersKey(core, each).join(".")))] }
+      return { removed: true, listedIn: [...new Set(still.map((each) => ownersKey(core.config(), each).join(".")))] }
     },
   }
 }
 
 function isOwner(core: Core, { account, senderId }: { account: string; senderId: string }): boolean {
-  return idsOf(core, account).has(senderId)
+  return idsOf(core.config(), account).has(senderId)
 }
 
-function idsOf(core: Core, account: string): Set<string> {
-  return new Set(resolveChatappAccount(core.config(), account).allowFrom.map(plainEntry).filter(isId))
+function idsOf(config: Config, account: string): Set<string> {
+  return new Set(resolveChatappAccount(config, account).allowFrom.map(plainEntry).filter(isId))
 }
 
 /** Without the platform's name before it. */
@@ -74,7 +76,7 @@ function conversations(core: Core, pairing: Pairing, channel: string) {
     return directKey(agentId, place, config.session)
   }
   const listed = listChatappAccounts(config).flatMap((account) =>
-    [...idsOf(core, account)].map((senderId) => ({ senderId, account })),
+    [...idsOf(config, account)].map((senderId) => ({ senderId, account })),
   )
   const people = new Map<string, Set<string>>()
   for (const person of [...pairing.list(channel).approved, ...listed]) {
@@ -93,18 +95,22 @@ function conversations(core: Core, pairing: Pairing, channel: string) {
 }
 
 /** Where owners of an account are listed: an account with a list of its own has that instead of the channel's. */
-export function ownersKey(core: Core, account: string): ConfigPath {
-  const isOwn = core.config().channels.chatapp.accounts[account]?.allowFrom !== undefined
+export function ownersKey(config: Config, account: string): ConfigPath {
+  const isOwn = config.channels.chatapp.accounts[account]?.allowFrom !== undefined
   return ["channels", "chatapp", ...(isOwn ? ["accounts", account] : []), "allowFrom"]
 }
 
-/** Added behind what the list holds, so that placeholders and comments in it stay. In use when it returns. */
-function makeOwner(core: Core, sender: Decided): void {
-  if (isOwner(core, sender)) return
+/**
+ * Added behind what the list holds, so that placeholders and comments in it stay. In use when it returns. What the file says
+ * counts: what is in use may be older, and a place that is free there is somebody's in the file.
+ */
+function makeOwner(core: Core, { account, senderId }: Decided): void {
+  const { config } = onDisk(core)
+  if (idsOf(config, account).has(senderId)) return
   const { configPath: path, variables: env } = core.environment
-  const key = ownersKey(core, sender.account)
-  const length = resolveChatappAccount(core.config(), sender.account).allowFrom.length
-  const result = setConfigValue({ path, env, key: [...key, length], value: sender.senderId })
+  const key = ownersKey(config, account)
+  const { length } = resolveChatappAccount(config, account).allowFrom
+  const result = setConfigValue({ path, env, key: [...key, length], value: senderId })
   if (result.kind === "invalid") throw configInvalid(path, result.issues)
   if (core.config().gateway.reload.mode !== "off") core.holder.reload()
 }

@@ -48,7 +48,7 @@ interface KnownPeople {
 }
 
 function ownersOf(core: Core, account: string, { pins, allowed }: KnownPeople): People["owners"] {
-  const key = formatConfigPath(ownersKey(core, account))
+  const key = formatConfigPath(ownersKey(core.config(), account))
   return resolveChatappAccount(core.config(), account).allowFrom.map((written) => {
     const entry = plainEntry(written)
     const senderId = /^-?\d+$/.test(entry)

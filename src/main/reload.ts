@@ -22,7 +22,10 @@ export function takesRestart(path: string): boolean {
   return restartKeys.some((key) => path === key || path.startsWith(`${key}.`))
 }
 
-/** To be ended before the first part is: one that has stopped would begin anew, and outlive its store where the process goes on. */
+/**
+ * What has changed since the parts were made is a change too: a start takes its time, and a file may be saved twice.
+ * To be ended before the first part is: one that has stopped would begin anew, and outlive its store where the process goes on.
+ */
 export function followConfig(core: Core, targets: ReloadTargets): () => void {
   const warn = createConfigWarner(core.log)
   warnOfUnknownTools(core.config(), core.log)
@@ -30,7 +33,7 @@ export function followConfig(core: Core, targets: ReloadTargets): () => void {
   return core.holder.subscribe((_changed, change) => {
     warn(core.holder.snapshot())
     apply(core, targets, change)
-  })
+  }, core.begun)
 }
 
 function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {

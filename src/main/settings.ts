@@ -62,7 +62,7 @@ export function configActions(core: Core): Actions {
 }
 
 /** What the files say now; while they are wrong, what is in use. */
-function onDisk({ environment, holder }: Core): ConfigSnapshot {
+export function onDisk({ environment, holder }: Pick<Core, "environment" | "holder">): ConfigSnapshot {
   const { shell } = holder.snapshot()
   const { configPath: path, variables: env } = environment
   const read = loadConfigFile({ path, env, shell, missingVariables: "leave-out" })

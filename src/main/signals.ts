@@ -1,11 +1,16 @@
-// When the gateway ends: a signal or a request begins a clean stop, a second signal ends it at once.
+// When the gateway ends: a signal or a request begins a clean stop, a second signal ends it at once. One that comes while it
+// ends only to begin anew is the first.
 import type { AppError, Clock, Log } from "../kernel/index.ts"
 
 export interface StopRequest {
   /** Resolves with why, the first time somebody asks. */
   requested: Promise<string>
   request(reason: string): void
-  /** The same because going on is impossible; the first such error. */
+  /** To begin anew, unless somebody asks for the end meanwhile. */
+  restart(reason: string): void
+  /** Whether nobody has asked for more than that. */
+  isRestart(): boolean
+  /** As `request`, because going on is impossible; the first such error. */
   fail(error: AppError): void
   failure(): AppError | undefined
   dispose(): void
@@ -30,16 +35,16 @@ const sameWishMs = 250
 
 export function listenForStop({ log, clock }: { log: Log; clock: Clock }, exitNow: () => void): StopRequest {
   const { promise, resolve } = Promise.withResolvers<string>()
-  let asked = false
+  let isEnd = false
   let signalledAt = Number.NEGATIVE_INFINITY
   let failure: AppError | undefined
   const request = (reason: string) => {
-    asked = true
+    isEnd = true
     resolve(reason)
   }
   const onSignal = (signal: NodeJS.Signals) => {
     const since = clock.monotonic() - signalledAt
-    if (!asked) {
+    if (!isEnd) {
       signalledAt = clock.monotonic()
       request(signal)
       return
@@ -52,6 +57,8 @@ export function listenForStop({ log, clock }: { log: Log; clock: Clock }, exitNo
   return {
     requested: promise,
     request,
+    restart: (reason) => resolve(`restart: ${reason}`),
+    isRestart: () => !isEnd,
     fail(error) {
       failure ??= error
       request(error.message)

@@ -6,6 +6,7 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { type TestContext, test } from "node:test"
+import type { GatewayStatus } from "../../src/gateway/contract.ts"
 import { freePort, spawnGateway } from "../support/gateway.ts"
 import { text } from "../support/model-server/index.ts"
 import { lastPrompt } from "../support/prompts.ts"
@@ -79,6 +80,8 @@ test("a turn that ends within the grace is finished and sent before the gateway 
     return answer?.status === 503 ? answer : undefined
   })
   assert.match(refused.headers.get("retry-after") ?? "", /^\d+$/)
+  // Whoever sends them by that sends them elsewhere.
+  assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 503)
   hold.letGo()
   await world.reply("slowly done")
   assert.equal(await ended, 0)
@@ -101,6 +104,45 @@ test("a second signal ends the gateway at once; one that comes with the first do
   // A clean end, after the running turn has had its time, would be 0.
   assert.equal(await ended, 1)
   hold.letGo()
+})
+
+test("a signal in the middle of a restart ends the gateway, as cleanly as ever", async (context) => {
+  const world = await createWorld(context)
+  const hold = holdFirst(world)
+  await world.start()
+  world.say("slow")
+  await hold.asked()
+  world.configure({ env: { vars: { SOMETHING: "else" } } })
+  await until("the restart has begun", () => (world.gateway.log().includes("gateway stopping") ? true : undefined))
+  const ended = world.gateway.kill("SIGTERM")
+  hold.letGo()
+  assert.equal(await ended, 0)
+})
+
+test("browser control that is switched on and cannot listen is told of as failed", async (context) => {
+  const world = await createWorld(context)
+  await world.start()
+  await occupy(context, world.port + 2)
+  world.configure({ browser: { enabled: true } })
+  const status = () => world.gateway.call<GatewayStatus>("GET", "/api/status")
+  const failed = await until("the browser has failed", async () => {
+    const { parts, problems } = await status()
+    return parts["browser"] === "failed" ? problems : undefined
+  })
+  const said = failed.find(({ part }) => part === "browser")?.problem
+  assert.match(said ?? "", new RegExp(`Port ${world.port + 2} is in use`))
+  world.configure({ browser: { enabled: false } })
+  await until("it is off", async () => ((await status()).parts["browser"] === "off" ? true : undefined))
+})
+
+test("the console shows what logging.consoleLevel says, also once that has changed", async (context) => {
+  const world = await createWorld(context, { config: { logging: { consoleLevel: "error" } } })
+  await world.start()
+  assert.match(world.gateway.log(), /gateway ready/)
+  assert.doesNotMatch(world.gateway.output(), /gateway ready/)
+  await world.reconfigure({ logging: { consoleLevel: "info" } })
+  assert.equal(await world.gateway.kill("SIGTERM"), 0)
+  assert.match(world.gateway.output(), /gateway stopping/)
 })
 
 test("a second gateway on the same state folder is refused and names the first; the lock ends with its owner", async (context) => {

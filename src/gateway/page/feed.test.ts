@@ -80,6 +80,21 @@ test("a row that is changed again and again before it is told of changes all the
   await response.body?.cancel()
 })
 
+test("what the disk does not give for a moment is told afterwards, and fails nobody who publishes", async (context) => {
+  const { feed, store, addJob } = await open(context, 60_000)
+  const response = await feed.listen({ scopes: all, lastId: undefined })
+  await addJob("one")
+  const { prepare } = store.handle
+  store.handle.prepare = () => {
+    throw new Error("input/output error")
+  }
+  feed.publish("draft", () => ({ text: "first" }))
+  store.handle.prepare = prepare
+  feed.publish("draft", () => ({ text: "second" }))
+  const told = await readUntil(response, ({ data }) => data["text"] === "second")
+  assert.deepEqual(runs(told), ["one"])
+})
+
 test("tells what is committed, and nothing of what is rolled back", async (context) => {
   const { feed, store, addJob } = await open(context)
   const response = await feed.listen({ scopes: all, lastId: undefined })

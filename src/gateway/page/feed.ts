@@ -67,6 +67,8 @@ class Feed implements PageFeed {
   readonly #changes
   readonly #listeners = new Set<Listener>()
   #entries: Entry[] = []
+  /** Changes that are not told yet, by topic. */
+  readonly #untold = new Map<string, Set<number | string>>()
   #rev = 0
   /** Entries below are not kept any more. */
   #floor = 0
@@ -148,11 +150,7 @@ class Feed implements PageFeed {
 
   #tick(): void {
     const now = this.#options.store.clock.monotonic()
-    try {
-      this.#flush()
-    } catch (error) {
-      this.#options.log.warn({ err: error }, "changes for the page could not be read")
-    }
+    this.#flush()
     if (this.#listeners.size > 0) {
       this.#idleSince = now
       if (now - this.#beat < heartbeatMs) return
@@ -167,16 +165,26 @@ class Feed implements PageFeed {
     this.#timer = undefined
     this.#watching = undefined
     this.#entries = []
+    this.#untold.clear()
     // Whoever comes back has missed what is not noted from now on.
     this.#rev += 1
     this.#floor = this.#rev
     this.#options.background.run("stop watching for the page", () => this.#changes.end())
   }
 
+  /** A disk that gives nothing for a moment fails nobody who publishes; what it did not give is told the next time. */
   #flush(): void {
-    for (const [name, ids] of this.#changes.take()) {
-      const topic = this.#topics.get(name)
-      if (topic?.read) this.#add(topic, topic.read(ids))
+    try {
+      for (const [name, ids] of this.#changes.take()) {
+        this.#untold.set(name, new Set([...(this.#untold.get(name) ?? []), ...ids]))
+      }
+      for (const [name, ids] of this.#untold) {
+        const topic = this.#topics.get(name)
+        if (topic?.read) this.#add(topic, topic.read([...ids]))
+        this.#untold.delete(name)
+      }
+    } catch (error) {
+      this.#options.log.warn({ err: error }, "changes for the page could not be read")
     }
   }
 

@@ -13,7 +13,12 @@ export interface LinkCodes {
   /** Throws `conflict` when too many wait. */
   make(grant: Grant): { code: string; expiresAt: number }
   /** Takes it away: the second of two at once gets nothing. */
-  take(code: string): Grant | undefined
+  take(code: string): TakenLink | undefined
+}
+
+export interface TakenLink extends Grant {
+  /** Nothing came of it: the code is as good as it was before. */
+  giveBack(): void
 }
 
 const linkMs = 5 * 60_000
@@ -40,7 +45,9 @@ export function createLinkCodes({ clock, ids }: { clock: Clock; ids: Ids }): Lin
       const hash = hashOf(code)
       const link = links.get(hash)
       links.delete(hash)
-      return link && link.expiresAt > clock.now() ? link : undefined
+      if (!link || link.expiresAt <= clock.now()) return undefined
+      const { scopes, issuer } = link
+      return { scopes, issuer, giveBack: () => void links.set(hash, link) }
     },
   }
 }

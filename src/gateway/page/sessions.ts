@@ -104,7 +104,12 @@ export function createPageSessions(options: PageSessionsOptions): PageSessions {
       const entry = newEntry(secret, { id: `page_${ids.token(6)}`, name: browser, ...link }, clock.now())
       entry.expiresAt += options.sessionMs()
       if (!isGood(entry)) return undefined
-      await store.write(async ({ prepare }) => insert(prepare, entry))
+      try {
+        await store.write(async ({ prepare }) => insert(prepare, entry))
+      } catch (error) {
+        link.giveBack()
+        throw error
+      }
       entries.set(entry.id, entry)
       for (const old of tooMany(entries)) background.run("end a page session", () => drop(old))
       return { ...plain(entry), cookie: `${entry.id}.${secret}`, key: keyOf(secret) }
