@@ -2,8 +2,18 @@
 // what was refused: an ext4 file system in a file with holes where nothing stands yet, on a file system that is full. What a
 // sync has failed for is not written by the next one, which succeeds (https://wiki.postgresql.org/wiki/Fsync_Errors).
 import { execFileSync } from "node:child_process"
-import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs"
-import { join } from "node:path"
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs"
+import { basename, join } from "node:path"
 import type { TestContext } from "node:test"
 import { temporaryFolder } from "../temporary.ts"
 
@@ -21,7 +31,8 @@ export class ForgetfulDisk {
   constructor(context: Pick<TestContext, "after">) {
     const base = temporaryFolder()
     this.#context = context
-    mount(["-t", "tmpfs", "-o", `size=${megabytes + 8}m,mode=700`, "tmpfs"], base)
+    // Of large pages only whole ones can be given back.
+    mount(["-t", "tmpfs", "-o", `size=${megabytes + 8}m,mode=700,huge=never`, "tmpfs"], base)
     context.after(() => unmount(base))
     this.#image = join(base, "disk.img")
     this.#filler = join(base, "filler")
@@ -34,6 +45,9 @@ export class ForgetfulDisk {
     writeFileSync(this.#image, readFileSync(this.#image))
     mkdirSync(this.folder)
     mount(["-o", "loop,noauto_da_alloc", this.#image], this.folder)
+    // The loop device takes a write for done of which a part was refused; of a single block there are no parts.
+    const device = basename(execFileSync("findmnt", ["-no", "SOURCE", this.folder]).toString().trim())
+    writeFileSync(`/sys/block/${device}/queue/max_sectors_kb`, String(blockBytes / 1024))
   }
 
   /**
@@ -51,7 +65,9 @@ export class ForgetfulDisk {
     if (file !== undefined) this.#punchFile(file)
     const filler = openSync(this.#filler, "w")
     try {
-      for (const size of [65_536, blockBytes]) writeUntilFull(filler, Buffer.alloc(size, 1))
+      // What has just become free may be counted as used until somebody asks.
+      do statSync(this.#image)
+      while (writeUntilFull(filler, 65_536) + writeUntilFull(filler, blockBytes) > 0)
     } finally {
       closeSync(filler)
     }
@@ -91,8 +107,8 @@ export class ForgetfulDisk {
 
   #punch(first: number, last: number): void {
     if (last < first) return
-    const where = ["-o", String(first * blockBytes), "-l", String((last - first + 1) * blockBytes)]
-    execFileSync("fallocate", ["-p", ...where, this.#image])
+    const bytes = (last - first + 1) * blockBytes
+    execFileSync("fallocate", ["-p", "-o", String(first * blockBytes), "-l", String(bytes), this.#image])
   }
 }
 
@@ -119,12 +135,14 @@ function unmount(folder: string): void {
   execFileSync("umount", ["-l", "-R", folder])
 }
 
-function writeUntilFull(file: number, block: Buffer): void {
-  for (;;) {
+/** Bytes that there was room for. */
+function writeUntilFull(file: number, size: number): number {
+  const block = Buffer.alloc(size, 1)
+  for (let written = 0; ;) {
     try {
-      writeSync(file, block)
+      written += writeSync(file, block)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOSPC") return
+      if ((error as NodeJS.ErrnoException).code === "ENOSPC") return written
       throw error
     }
   }
