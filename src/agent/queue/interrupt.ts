@@ -4,7 +4,7 @@
 import { type JobRow, type Store, isStorageFailure } from "../../store/index.ts"
 import { TurnStopped } from "../stopped.ts"
 import type { TurnInput } from "../turn-input.ts"
-import { laneOf, waitingBehind } from "./waiting.ts"
+import { waitingBehind } from "./waiting.ts"
 
 export interface InterruptWatch {
   /** Aborted with `TurnStopped` when such a message waits behind the job. */
@@ -14,28 +14,38 @@ export interface InterruptWatch {
 
 export type WatchInterrupts = (job: JobRow, input: TurnInput) => InterruptWatch
 
-/** One for all turns of a store. */
+/** One for all turns of a store. What comes is looked for by the lane it came to, however many turns there are. */
 export function createInterrupts(store: Store): WatchInterrupts {
-  const looks = new Set<(lanes: ReadonlySet<string>) => void>()
+  const looks = new Map<number, () => void>()
+  const lookAt = (lane: string) => {
+    // Asked of the rows: a chat, and its lane, may have got another id since the turn began.
+    const running = store.handle.prepare("select id from job where lane_key = ? and state = 'running'").all(lane)
+    for (const { id } of running) looks.get(Number(id))?.()
+  }
   store.onAdded(({ lanes }) => {
-    if (lanes.size > 0) for (const look of looks) look(lanes)
+    if (looks.size === 0) return
+    try {
+      for (const lane of lanes) lookAt(lane)
+    } catch (error) {
+      // No fault of whoever has written: what they wrote is committed, and has its turn.
+      if (!isStorageFailure(error)) throw error
+    }
   })
   return (job, input) => {
     const abort = new AbortController()
     const look = () => {
-      if (isInterrupted(store, job, input)) abort.abort(new TurnStopped({ isInterrupted: true }))
-    }
-    const lookAt = (lanes: ReadonlySet<string>) => {
-      try {
-        if (!abort.signal.aborted && lanes.has(laneOf(store, job))) look()
-      } catch (error) {
-        // No fault of whoever has written: what they wrote is committed, and has its turn.
-        if (!isStorageFailure(error)) throw error
-      }
+      if (!abort.signal.aborted && isInterrupted(store, job, input))
+        abort.abort(new TurnStopped({ isInterrupted: true }))
     }
     look()
-    looks.add(lookAt)
-    return { signal: abort.signal, end: () => void looks.delete(lookAt) }
+    looks.set(job.id, look)
+    return {
+      signal: abort.signal,
+      end() {
+        // It may be at work again by now.
+        if (looks.get(job.id) === look) looks.delete(job.id)
+      },
+    }
   }
 }
 

@@ -281,7 +281,7 @@ test("interrupt: a disk that does not say what waits fails nobody who writes, an
   const { prepare } = agent.store.handle
   let isRead = false
   agent.store.handle.prepare = (sql) => {
-    if (!/^select \* from job where lane_key = \? and sender is|^select (lane_key|sender) from job/.test(sql))
+    if (!/^select \* from job where lane_key = \? and sender is|^select (id|lane_key, sender) from job/.test(sql))
       return prepare(sql)
     isRead = true
     throw new AppError("storage-failed", "input/output error")

@@ -30,14 +30,10 @@ export function waitingOf(
 
 /** What the sender of a turn has said since it began; its chat may have got another id meanwhile. */
 export function waitingBehind(store: Store, job: Pick<JobRow, "id" | "lane_key">, input: TurnInput): WaitingMessage[] {
-  const row = store.handle.prepare("select sender from job where id = ?").get(job.id)
+  const row = store.handle.prepare("select lane_key, sender from job where id = ?").get(job.id)
   const sender = typeof row?.["sender"] === "string" ? row["sender"] : senderKey(input)
-  return waitingOf(store, laneOf(store, job), { sender, after: job.id, passesOthers: true })
-}
-
-/** Where a job stands now. */
-export function laneOf(store: Store, job: Pick<JobRow, "id" | "lane_key">): string {
-  return String(store.handle.prepare("select lane_key from job where id = ?").get(job.id)?.["lane_key"] ?? job.lane_key)
+  const lane = typeof row?.["lane_key"] === "string" ? row["lane_key"] : job.lane_key
+  return waitingOf(store, lane, { sender, after: job.id, passesOthers: true })
 }
 
 function grouped(rows: readonly [JobRow, TurnInput][], now: number): WaitingMessage[] {
