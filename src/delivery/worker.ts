@@ -6,6 +6,7 @@ import { type Background, type Clock, type CrashPoint, type Ids, type Log } from
 import { describeError, isDiskFailure, isOutOfHandles, raceAbort } from "../kernel/index.ts"
 import type { Route } from "../sessions/route.ts"
 import {
+  ClaimLoop,
   KeptWrites,
   type OutboxRow,
   type Store,
@@ -54,8 +55,6 @@ const giveUpAfter = { tries: 8, waitedMs: 6 * 60 * 60 * 1000 }
 /** A row that its sender cannot even make a call of. */
 const maxFaults = 3
 const faultDelayMs = 2_000
-/** After a claim that failed. */
-const claimPauseMs = 500
 /** Of a stop: for results that the disk does not take. */
 const lastWriteMs = 1_000
 /** How long to wait is the channel's decision; this only keeps a hasty one from a loop. */
@@ -76,18 +75,21 @@ export class OutboxWorker {
   /** Since when rows that were tried wait for another try, by the monotonic clock. At most one a chat. */
   readonly #waitingSince = new Map<number, number>()
   readonly #watchers = new Set<() => void>()
-  #stopped = true
-  #working: Promise<void> | undefined
-  #again = false
-  #timer: NodeJS.Timeout | undefined
+  readonly #loop: ClaimLoop
 
   constructor(options: OutboxWorkerOptions) {
     this.#options = options
     this.#kept = options.kept ?? new KeptWrites(options)
     this.#doubts = { ...options, policy: options.onUncertain }
-    this.#kept.onRecovered(() => this.#work())
+    this.#loop = new ClaimLoop({
+      name: "outbox",
+      background: options.background,
+      claim: () => this.#claim(),
+      untilDue: () => this.#untilDue(),
+    })
+    this.#kept.onRecovered(() => this.#loop.wake())
     options.store.onAdded(({ outbox }) => {
-      if (outbox) this.#work()
+      if (outbox) this.#loop.wake()
     })
   }
 
@@ -95,13 +97,12 @@ export class OutboxWorker {
   async start(): Promise<void> {
     await recoverSending(this.#options)
     this.#options.flights?.clear()
-    this.#stopped = false
-    this.#work()
+    this.#loop.start()
   }
 
   /** Looks again for rows that may go. */
   wake(): void {
-    this.#work()
+    this.#loop.wake()
   }
 
   /**
@@ -109,11 +110,9 @@ export class OutboxWorker {
    * time left for them. After `graceMs` calls are cut: those that had begun stay in doubt, the others are given back.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
     const cut = () => this.#abort.abort(new Error("the gateway is stopping"))
     const timer = setTimeout(cut, graceMs)
-    await this.#working
+    await this.#loop.stop()
     const { promise: over, resolve } = Promise.withResolvers<void>()
     this.#abort.signal.addEventListener("abort", () => resolve())
     await Promise.race([over, Promise.all(this.#sending.values())])
@@ -149,47 +148,10 @@ export class OutboxWorker {
     return rows()
   }
 
-  #work(): void {
-    if (this.#stopped) return
-    if (this.#working) {
-      this.#again = true
-      return
-    }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#working = promise
-    this.#options.background.run("outbox", async () => {
-      let pauseMs = claimPauseMs
-      try {
-        do {
-          this.#again = false
-          await this.#claim()
-        } while (this.#again)
-        pauseMs = 0
-      } catch (error) {
-        // Said once by those who keep the writes.
-        if (!isStorageFailure(error)) throw error
-      } finally {
-        this.#working = undefined
-        resolve()
-        this.#scheduleAfter(pauseMs)
-      }
-    })
-  }
-
-  /** When not even what is due can be read, it is looked for again: nobody else may ever ask. */
-  #scheduleAfter(pauseMs: number): void {
-    try {
-      this.#schedule(pauseMs)
-    } catch (error) {
-      if (!this.#stopped) this.#timer = setTimeout(() => this.#work(), claimPauseMs).unref()
-      if (!isStorageFailure(error)) throw error
-    }
-  }
-
   async #claim(): Promise<void> {
     for (;;) {
       const free = maxConcurrent - this.#sending.size
-      if (free <= 0 || this.#stopped) return
+      if (free <= 0 || this.#loop.isStopped) return
       const due = dueHeads(this.#options.store, free, this.#paused())
       const { ready, late } = this.#pace(due)
       if (late.length > 0) await putOff(this.#options.store, late)
@@ -204,7 +166,7 @@ export class OutboxWorker {
     const sending = this.#send(row).finally(() => {
       // Put back, it may be sent anew before the disk has told this call so.
       if (this.#sending.get(row.id) === sending) this.#sending.delete(row.id)
-      this.#work()
+      this.#loop.wake()
     })
     this.#sending.set(row.id, sending)
   }
@@ -230,18 +192,13 @@ export class OutboxWorker {
     return [...this.#pausedUntil.keys()]
   }
 
-  #schedule(pauseMs: number): void {
-    clearTimeout(this.#timer)
+  #untilDue(): number {
     // With every place taken, the next send that ends begins the next one.
-    if (this.#stopped || this.#sending.size >= maxConcurrent) return
+    if (this.#sending.size >= maxConcurrent) return Infinity
     const { store, clock } = this.#options
-    const paused = this.#paused()
-    const untilRow = (nextDueWithout(store, paused) ?? Infinity) - store.clock.now()
+    const untilRow = (nextDueWithout(store, this.#paused()) ?? Infinity) - store.clock.now()
     const untilAccount = Math.min(...this.#pausedUntil.values()) - clock.monotonic()
-    const wait = Math.max(Math.min(untilRow, untilAccount), pauseMs, 1)
-    if (wait === Infinity) return
-    this.#timer = setTimeout(() => this.#work(), Math.min(wait, 60_000))
-    this.#timer.unref()
+    return Math.min(untilRow, untilAccount)
   }
 
   async #send(row: OutboxRow): Promise<void> {

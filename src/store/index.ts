@@ -1,4 +1,5 @@
 // The only door of the store.
+export * from "./claim-loop.ts"
 export * from "./events.ts"
 export * from "./folder-watch.ts"
 export { type TextIndex, type TextMatch, matchesFor, termsOf } from "./full-text.ts"

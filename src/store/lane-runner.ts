@@ -16,6 +16,7 @@ import {
   openJobs,
   releaseJob,
 } from "./jobs.ts"
+import { ClaimLoop } from "./claim-loop.ts"
 import { NotForced } from "./durability.ts"
 import { isToolRunning } from "./journal.ts"
 import { KeptWrites, isStorageFailure } from "./kept-writes.ts"
@@ -76,12 +77,8 @@ const urgentBatch = 16
 const maxTimers = 1
 /** Of a job that could not be gone on with for want of a working disk. */
 const storagePauseMs = 2_000
-/** After a claim that failed. */
-const claimPauseMs = 500
 /** How often it is looked whether a tool has ended that a person waits for. */
 const yieldLookMs = 50
-/** A timer that is late by a step of the clock is soon right again. */
-const longestWaitMs = 60_000
 /** Of a stop: for results that the disk does not take. */
 const lastWriteMs = 1_000
 
@@ -93,29 +90,31 @@ export class LaneRunner {
   readonly #kept: KeptWrites
   /** No result is waited for any longer. */
   readonly #noMore = new AbortController()
-  #claiming: Promise<void> | undefined
-  #again = false
-  #stopped = true
-  #timer: NodeJS.Timeout | undefined
+  readonly #loop: ClaimLoop
   readonly #listeners = new Set<(runId: string) => void>()
 
   constructor(options: LaneRunnerOptions) {
     this.#options = options
     this.#kept = options.kept ?? new KeptWrites(options)
-    this.#kept.onRecovered(() => this.#claim())
+    this.#loop = new ClaimLoop({
+      name: "claim jobs",
+      background: options.background,
+      claim: () => this.#claim(),
+      untilDue: () => this.#untilDue(),
+    })
+    this.#kept.onRecovered(() => this.#loop.wake())
     options.store.onAdded(({ jobs }) => {
-      if (jobs) this.#claim()
+      if (jobs) this.#loop.wake()
     })
   }
 
   start(): void {
-    this.#stopped = false
-    this.#claim()
+    this.#loop.start()
   }
 
   /** Something may run that no commit has told of: jobs were opened again, or a pause has ended. */
   wake(): void {
-    this.#claim()
+    this.#loop.wake()
   }
 
   /** Aborts running jobs of a lane; each ends as its handler decides. Returns how many. */
@@ -175,9 +174,7 @@ export class LaneRunner {
    * `graceMs`, then stops them; their journal lets them go on later.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    await this.#claiming
+    await this.#loop.stop()
     const all = () => Promise.all([...this.#running.values()].map((job) => job.done))
     const grace = new AbortController()
     const timeUp = this.#options.clock.sleep(graceMs, grace.signal).catch(() => undefined)
@@ -194,45 +191,7 @@ export class LaneRunner {
     return this.#options.paused?.() ?? false
   }
 
-  #claim(): void {
-    if (this.#stopped) return
-    if (this.#claiming) {
-      this.#again = true
-      return
-    }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#claiming = promise
-    this.#options.background.run("claim jobs", async () => {
-      let pauseMs = claimPauseMs
-      try {
-        do {
-          this.#again = false
-          await this.#claimOnce()
-        } while (this.#again)
-        pauseMs = 0
-      } catch (error) {
-        // Said once by those who keep the writes.
-        if (!isStorageFailure(error)) throw error
-      } finally {
-        this.#claiming = undefined
-        resolve()
-        this.#scheduleAfter(pauseMs)
-      }
-    })
-  }
-
-  /** When not even what is due can be read, it is looked for again: nobody else may ever ask. */
-  #scheduleAfter(pauseMs: number): void {
-    try {
-      this.#schedule(pauseMs)
-    } catch (error) {
-      if (!this.#stopped) this.#timer = setTimeout(() => this.#claim(), claimPauseMs).unref()
-      if (!isStorageFailure(error)) throw error
-    }
-  }
-
-  async #claimOnce(): Promise<void> {
-    if (this.#stopped) return
+  async #claim(): Promise<void> {
     const { store } = this.#options
     const now = store.clock.now()
     const dues = nextDues(store)
@@ -240,7 +199,7 @@ export class LaneRunner {
     if (places.length > 0) {
       const jobs = await claimPlaces(store, places)
       // A stop has come while it was under way.
-      if (this.#stopped) await this.#giveBack(jobs)
+      if (this.#loop.isStopped) await this.#giveBack(jobs)
       else for (const job of jobs) this.#launch(job)
     }
     this.#letPeopleGoFirst()
@@ -291,19 +250,13 @@ export class LaneRunner {
     return lookAgainMs
   }
 
-  /** For jobs whose time comes later (retries after a failure). */
-  #schedule(pauseMs = 0): void {
-    clearTimeout(this.#timer)
-    if (this.#stopped) return
+  /** For jobs whose time comes later (retries after a failure), and for a person behind a tool that runs. */
+  #untilDue(): number {
     const { store } = this.#options
     const now = store.clock.now()
     const waiting = nextDues(store)
-    const dues = this.#places().map(([choice, free]) => (free > 0 ? waiting[choice] : Infinity))
-    const untilDue = Math.max(Math.min(...dues) - now, pauseMs, 1)
-    const wait = Math.min(untilDue, this.#letPeopleGoFirst(), longestWaitMs)
-    if (wait === longestWaitMs && dues.every((due) => due === Infinity)) return
-    this.#timer = setTimeout(() => this.#claim(), wait)
-    this.#timer.unref()
+    const dues = this.#places().map(([choice, free]) => (free > 0 ? waiting[choice] - now : Infinity))
+    return Math.min(...dues, this.#letPeopleGoFirst())
   }
 
   #launch(job: JobRow): void {
@@ -317,7 +270,7 @@ export class LaneRunner {
         // Put back, it may run anew before the disk has told this run so.
         if (this.#running.get(job.run_id)?.done === promise) this.#running.delete(job.run_id)
         resolve()
-        this.#claim()
+        this.#loop.wake()
         for (const listener of this.#listeners) listener(job.run_id)
       }
     })
