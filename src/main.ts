@@ -34,6 +34,7 @@ import { watchIdleMemory } from "./main/idle-memory.ts"
 import { metricsOf } from "./main/metrics.ts"
 import type { TakeoverParts } from "./main/takeovers.ts"
 import { type SchedulePart, composeSchedules } from "./main/schedules.ts"
+import { type Restarts, createRestarts } from "./main/restarts.ts"
 import type { SandboxParts } from "./main/sandbox.ts"
 import { type StopRequest, keepInspectorClosed, listenForStop } from "./main/signals.ts"
 import { describeStartFailure } from "./main/start-failure.ts"
@@ -141,6 +142,7 @@ interface Parts {
   hands: Pick<TakeoverParts, "start">
   /** Where the gateway really listens, once it does. */
   ports: { gateway: number; control: number }
+  restarts: Restarts
   /** From then on nothing new is taken in. */
   drain: () => void
 }
@@ -225,6 +227,7 @@ function compose(
   const { gateway } = core.config()
   const ports = { gateway: gateway.port, control: gateway.port + 2 }
   const states = firstStates()
+  const restarts = createRestarts({ core, ports: () => ports, begin: (reason) => stop.restart(reason) })
   let draining = false
   const access = composeAccess(core, token, () => ports.gateway)
   const chats = () => ({ ...agent, channels: () => channels })
@@ -241,7 +244,7 @@ function compose(
     ...commands,
     jobs: hands.jobs,
     channels: () => channels,
-    restart: (reason) => stop.restart(reason),
+    restarts,
     problems: async () => (await health.look(personWaitMs)).problems,
   })
   const pairing = createPairing({ store, clock, ids, log })
@@ -258,6 +261,7 @@ function compose(
     browser,
     sandbox,
     mcp: mcp.servers,
+    restarts,
     states,
     channels: all,
     failures: failures.window,
@@ -288,7 +292,7 @@ function compose(
   })
   const drain = () => void (draining = true)
   const made = { states, sandbox, browser, agent, chatapp, web, pairing, server }
-  return { ...made, hands, hooks, mcp, nodes, backups, schedules, ports, drain }
+  return { ...made, hands, hooks, mcp, nodes, backups, schedules, ports, restarts, drain }
 }
 
 async function start(core: Core, options: GatewayOptions, stop: StopRequest, stack: AsyncStack): Promise<void> {
@@ -367,7 +371,8 @@ async function start(core: Core, options: GatewayOptions, stop: StopRequest, sta
       browser.reconfigure().finally(() => (states["browser"] = core.config().browser.enabled ? "ready" : "off")),
     updateChannels: () => chatapp.apply(),
     restartMailWatch: () => gmail.restart(),
-    restartGateway: (reason) => stop.restart(reason),
+    restartGateway: (reason) => parts.restarts.restart(reason),
+    restartNotNeeded: () => parts.restarts.forget(),
   })
   stack.push("configuration changes", unfollow)
   announce(core, options, stack, { port: parts.ports.gateway, controlPort: parts.ports.control, tokenFile: token.file })

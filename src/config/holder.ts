@@ -42,10 +42,15 @@ export interface ConfigHolder {
   stop(): void
 }
 
-export interface HolderOptions {
+export interface StartOptions {
   path: string
   env: Variables
   stateFolder: string
+  /** What the login shell has said before; else it is asked where the configuration wants that. */
+  shell?: Readonly<Record<string, string>>
+}
+
+export interface HolderOptions extends Omit<StartOptions, "shell"> {
   log: Log
   stabilityMs?: number
   pollMs?: number
@@ -54,20 +59,27 @@ export interface HolderOptions {
 export const lastGoodFileName = `${configFileName}.last-good`
 
 /**
- * Throws AppError `config-invalid`, listing every issue, when the first read fails, and `config-emptied` when the file
- * is gone or says nothing while the last good one did.
+ * What a start begins with. Throws AppError `config-invalid`, listing every issue, and `config-emptied` when the file is
+ * gone or says nothing while the last good one did.
  */
-export function createConfigHolder(options: HolderOptions): ConfigHolder {
-  const snapshot = loadConfigOrThrow({ path: options.path, env: options.env })
-  narrowRights(snapshot.files, options.log)
-  const { problem } = snapshot.environment.envFile
-  if (problem) options.log.warn({ hint: problem.fix }, problem.message)
+export function readFirstConfig(options: StartOptions): ConfigSnapshot {
+  const snapshot = loadConfigOrThrow(options)
   // One that is nowhere says as little as an empty one.
   const isGone = snapshot.files.length === 0 && hasLastGood(options.stateFolder)
   if (isGone || isEmptied(snapshot, options.stateFolder)) {
     const message = isGone ? goneMessage(options) : emptiedMessage(options)
     throw new AppError("config-emptied", message, { hint: emptiedHint(options) })
   }
+  return snapshot
+}
+
+/** Throws as `readFirstConfig` does. */
+export function createConfigHolder(options: HolderOptions): ConfigHolder {
+  const { path, env, stateFolder } = options
+  const snapshot = readFirstConfig({ path, env, stateFolder })
+  narrowRights(snapshot.files, options.log)
+  const { problem } = snapshot.environment.envFile
+  if (problem) options.log.warn({ hint: problem.fix }, problem.message)
   const holder = new Holder(options, snapshot)
   holder.start()
   return holder
@@ -223,15 +235,15 @@ function issueOf(file: string, message: string): ConfigIssue {
   return { file, line: 0, column: 0, path: "", message }
 }
 
-function goneMessage({ path }: HolderOptions): string {
+function goneMessage({ path }: StartOptions): string {
   return `There is no configuration at ${path}, though there was one before`
 }
 
-function emptiedMessage({ path }: HolderOptions): string {
+function emptiedMessage({ path }: StartOptions): string {
   return `The configuration ${path} is empty, though it was not before`
 }
 
-function emptiedHint({ path, stateFolder }: HolderOptions): string {
+function emptiedHint({ path, stateFolder }: StartOptions): string {
   const lastGood = join(stateFolder, lastGoodFileName)
   return `What it said is kept in ${lastGood}: copy it to ${path}. If nothing is to be configured, remove ${lastGood} and start the gateway again`
 }

@@ -1,5 +1,5 @@
 // What other folders may use of the configuration. The command line uses cli.ts alone, which loads the rest when needed.
-export { changedPaths, createConfigHolder, lastGoodFileName } from "./holder.ts"
+export { changedPaths, createConfigHolder, lastGoodFileName, readFirstConfig } from "./holder.ts"
 export type { ConfigChange, ConfigHolder, HolderOptions } from "./holder.ts"
 export { defaultAccountId, listChatappAccounts, resolveChatappAccount } from "./chatapp-account.ts"
 export type { ChatappAccountConfig } from "./chatapp-account.ts"

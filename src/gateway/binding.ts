@@ -1,7 +1,7 @@
 // Where the gateway listens. Other machines may reach it only when its secret is long enough to be safe there.
 import { type Socket, isIP } from "node:net"
 import { plainAddress } from "../kernel/http/index.ts"
-import { AppError, type Log } from "../kernel/index.ts"
+import { AppError } from "../kernel/index.ts"
 import { isLoopbackBind } from "./config.ts"
 import type { GatewayToken } from "./token.ts"
 
@@ -9,22 +9,24 @@ export interface Binding {
   host: string
   /** Names under which this connection may call us besides loopback names: the very address it came in on. */
   ownHosts(socket: Socket): string[]
+  /** Other machines reach it. */
+  isPublic: boolean
 }
 
 const publicTokenCharacters = 24
 
-export function resolveBinding(options: { bind: string; token: GatewayToken; log: Log }): Binding {
+/** Throws `config-invalid` where nothing can listen, or other machines could and the secret is too short for them. */
+export function resolveBinding(options: { bind: string; token: Pick<GatewayToken, "length"> }): Binding {
   const host = listenAddress(options.bind)
   // The guard knows the usual loopback names, with their port; any other address is named by the connection.
   const ownHosts = host === "127.0.0.1" || host === "::1" ? () => [] : addressOf
-  if (isLoopbackBind(host)) return { host, ownHosts }
+  if (isLoopbackBind(host)) return { host, ownHosts, isPublic: false }
   if (options.token.length < publicTokenCharacters) {
     throw new AppError("config-invalid", `gateway.bind is "${options.bind}" but the gateway token is short`, {
       hint: `Listening beyond this machine needs a token of at least ${publicTokenCharacters} characters`,
     })
   }
-  options.log.warn({ host, hint: "put a TLS proxy in front of it" }, "gateway reachable from other machines")
-  return { host, ownHosts }
+  return { host, ownHosts, isPublic: true }
 }
 
 function listenAddress(bind: string): string {

@@ -39,7 +39,7 @@ export const gatewaySchema = z
       .strictObject({
         mode: z.enum(["hybrid", "hot", "restart", "off"]).default("hybrid").meta({
           description:
-            "What a changed config file does: `hybrid` applies what can be applied and restarts for the rest, `hot` ignores the rest, `restart` always restarts, `off` does nothing.",
+            "What a changed config file does: `hybrid` applies what can be applied and restarts for the rest (where the gateway could not come back, it goes on, and `svc status` says why), `hot` ignores the rest, `restart` always restarts, `off` does nothing.",
         }),
         debounceMs: z.int().min(0).max(60_000).default(300).meta({
           description: "Milliseconds without a further change before a changed config file is read.",

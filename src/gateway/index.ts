@@ -2,6 +2,7 @@
 export * from "./access/index.ts"
 export type * from "./api.ts"
 export * from "./audit/index.ts"
+export { resolveBinding } from "./binding.ts"
 export type * from "./contract.ts"
 export {
   gatewayFilePath,
@@ -12,7 +13,7 @@ export {
 } from "./gateway-file.ts"
 export type { McpCaller, MountedMcp } from "./mcp.ts"
 export { type GatewayServer, type GatewayServerOptions, type MountedHooks, createGatewayServer } from "./server.ts"
-export { type GatewayToken, type GatewayTokenOptions, loadGatewayToken } from "./token.ts"
+export { type GatewayToken, type GatewayTokenOptions, checkGatewayToken, loadGatewayToken } from "./token.ts"
 export * from "./page/index.ts"
 export type { TakeoverDesk } from "./takeover/contract.ts"
 export { takeoverPage } from "./takeover/routes.ts"

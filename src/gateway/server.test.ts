@@ -1,14 +1,13 @@
 import assert from "node:assert/strict"
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs"
+import { readFileSync, readdirSync } from "node:fs"
 import { connect } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import { WebSocket } from "ws"
-import { AppError, Secret } from "../kernel/index.ts"
+import { AppError } from "../kernel/index.ts"
 import { resolveBinding } from "./binding.ts"
 import { send } from "../../test/support/http-client.ts"
-import { bearer, gatewayToken, makeLog, startGateway } from "./gateway.fixture.ts"
+import { bearer, gatewayToken, startGateway } from "./gateway.fixture.ts"
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>
 
@@ -306,34 +305,28 @@ test("a port that is taken is named", async () => {
 })
 
 describe("listening beyond this machine", () => {
-  const token = (length: number) => ({
-    token: new Secret("x".repeat(length)),
-    length,
-    file: "",
-    source: "config" as const,
-  })
-  const resolve = (bind: string, length: number) => {
-    const folder = mkdtempSync(join(tmpdir(), "binding-test-"))
-    try {
-      const { log, logged } = makeLog(folder)
-      const binding = resolveBinding({ bind, token: token(length), log })
-      return { host: binding.host, logged: logged() }
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  }
+  const resolve = (bind: string, length: number) => resolveBinding({ bind, token: { length } })
 
-  test("needs a token of 24 characters, and is logged as a warning", () => {
+  test("needs a token of 24 characters", () => {
     for (const bind of ["lan", "0.0.0.0", "::", "[::]", "192.0.2.1"]) {
       assert.throws(() => resolve(bind, 23), { code: "config-invalid", message: /gateway\.bind/ })
-      assert.match(resolve(bind, 24).logged, /"level":40.*reachable from other machines/)
+      assert.equal(resolve(bind, 24).isPublic, true)
     }
     assert.equal(resolve("lan", 24).host, "0.0.0.0")
     assert.throws(() => resolve("somewhere", 24), { code: "config-invalid", message: /somewhere/ })
   })
 
+  test("is said in the log", async () => {
+    const gateway = await startGateway({ bind: "lan" })
+    try {
+      assert.match(gateway.logged(), /"level":40.*reachable from other machines/)
+    } finally {
+      await gateway.stop()
+    }
+  })
+
   test("is not what loopback means", () => {
-    for (const bind of ["loopback", "localhost", "127.0.0.1", "::1"]) assert.equal(resolve(bind, 16).logged, "")
+    for (const bind of ["loopback", "localhost", "127.0.0.1", "::1"]) assert.equal(resolve(bind, 16).isPublic, false)
     assert.equal(resolve("loopback", 16).host, "127.0.0.1")
   })
 

@@ -103,6 +103,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   return {
     async start() {
       const binding = resolveBinding(options)
+      if (binding.isPublic) {
+        const hint = "put a TLS proxy in front of it"
+        options.log.warn({ host: binding.host, hint }, "gateway reachable from other machines")
+      }
       options.redactor.add(options.token.token.reveal())
       const fetch = (request: Request, env: HttpBindings) =>
         answer({ options, app, admit, throttle, binding, port: listener?.port ?? options.port }, request, env)

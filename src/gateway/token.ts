@@ -26,16 +26,38 @@ export interface GatewayTokenOptions {
 }
 
 const generatedBytes = 32
+/** In base64url. */
+const generatedCharacters = Math.ceil((generatedBytes * 4) / 3)
 const leastCharacters = 16
 
 export function loadGatewayToken(options: GatewayTokenOptions): GatewayToken {
   const loaded = options.configured === undefined ? fromFile(options) : fromConfig(options, options.configured)
-  if (options.hookToken !== undefined && loaded.token.matches(options.hookToken.trim())) {
-    throw new AppError("config-invalid", "hooks.token must not be the gateway's own token", {
-      hint: "Give the webhooks a secret of their own: svc config set hooks.token <secret>",
-    })
-  }
+  checkApart(loaded.token, options.hookToken)
   return loaded
+}
+
+/** Throws what a load would say of the secret; makes and changes nothing. */
+export function checkGatewayToken(
+  options: Pick<GatewayTokenOptions, "configured" | "hookToken" | "stateFolder">,
+): Pick<GatewayToken, "length"> {
+  const file = tokenFile(options.stateFolder)
+  const isMade = options.configured === undefined && !statSync(file, { throwIfNoEntry: false })
+  if (isMade) return { length: generatedCharacters }
+  const token = options.configured?.trim() ?? explainFailure(file, "be read", () => readFileSync(file, "utf8").trim())
+  checkForm(token, options.configured === undefined ? file : "gateway.auth.token")
+  checkApart(new Secret(token), options.hookToken)
+  return { length: token.length }
+}
+
+function checkApart(token: Secret, hookToken: string | undefined): void {
+  if (hookToken === undefined || !token.matches(hookToken.trim())) return
+  throw new AppError("config-invalid", "hooks.token must not be the gateway's own token", {
+    hint: "Give the webhooks a secret of their own: svc config set hooks.token <secret>",
+  })
+}
+
+function tokenFile(stateFolder: string): string {
+  return join(stateFolder, "gateway-token")
 }
 
 /**
@@ -65,7 +87,7 @@ function fromConfig(options: GatewayTokenOptions, configured: string): GatewayTo
 }
 
 function fromFile(options: GatewayTokenOptions): GatewayToken {
-  const file = join(options.stateFolder, "gateway-token")
+  const file = tokenFile(options.stateFolder)
   const token = explainFailure(file, "be read or made", () => {
     removeCopy(options.stateFolder)
     rmSync(localFile(options.stateFolder), { force: true })

@@ -100,8 +100,7 @@ export interface AgentLinks {
   toolsReady: NonNullable<TurnOptions["toolsReady"]>
   /** Changes of other servers' tools that an owner has allowed. */
   toolChanges: () => ToolChanges
-  /** Ends the gateway and starts it anew. */
-  restart(reason: string): void
+  restarts: CommandServices["restarts"]
   /** What does not work now, looked at for somebody who asks once. */
   problems(): Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>

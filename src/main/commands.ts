@@ -61,7 +61,7 @@ export interface CommandParts {
   /** There is none yet when this is composed. */
   runner: () => LaneRunner
   heartbeat: () => Heartbeat
-  restart: (reason: string) => void
+  restarts: CommandServices["restarts"]
   problems: () => Promise<readonly Problem[]>
   channels: () => ReadonlyMap<string, Channel>
   shell: CommandServices["shell"]
@@ -146,7 +146,7 @@ function createServices(
     shell: parts.shell,
     customCommands: (route) => channelOf(route)?.commands.custom(route.account) ?? [],
     isOn: (key) => core.config().commands[key],
-    restart: parts.restart,
+    restarts: parts.restarts,
     inspect: () => inspect(core),
   }
 }

@@ -19,6 +19,7 @@ export interface HealthOptions {
   browser: { problem(): Promise<AppError | undefined> }
   sandbox: { problem(): Promise<AppError | undefined> }
   mcp: { failed(): readonly string[] }
+  restarts: { problem(): Problem | undefined }
   /** Of the start. */
   states: Readonly<Record<string, PartState>>
   failures: () => FailureWindow
@@ -100,7 +101,9 @@ export function createHealth(options: HealthOptions): Health {
       const chats = accounts.filter(({ channel }) => channel === "chatapp")
       if (parts["chatapp"] === "ready" && chats.every(({ state }) => state === "off")) parts["chatapp"] = "off"
       const { budget, pause } = options.agent
+      const notRestarted = options.restarts.problem()
       const bounds = [
+        ...(notRestarted ? [notRestarted] : []),
         ...pauseProblems(pause),
         ...capProblems(budget.list(["day", "month", "agent"])),
         ...options.mcp.failed().map(mcpProblem),

@@ -12,7 +12,10 @@ export interface ReloadTargets {
   reconfigureBrowser: () => Promise<void>
   updateChannels: () => Promise<void>
   restartMailWatch: () => Promise<void>
-  restartGateway: (reason: string) => void
+  /** Resolves with false where the gateway goes on, because it could not begin anew. */
+  restartGateway: (reason: string) => Promise<boolean>
+  /** Nothing has to begin anew any more: the configuration is as it was at the start. */
+  restartNotNeeded: () => void
 }
 
 /** Keys that only a restart of the gateway can change. */
@@ -38,18 +41,30 @@ export function followConfig(core: Core, targets: ReloadTargets): () => void {
 
 function apply(core: Core, targets: ReloadTargets, change: ConfigChange): void {
   const changed = changedPaths(change.before, change.after, 2)
-  const paths = change.changed.includes("env") && !changed.includes("env") ? [...changed, "env"] : changed
-  const touches = (key: string) =>
-    paths.some((path) => path === key || path.startsWith(`${key}.`) || key.startsWith(`${path}.`))
+  const isEnvChanged = change.changed.includes("env")
+  const paths = isEnvChanged && !changed.includes("env") ? [...changed, "env"] : changed
   const { mode } = change.after.gateway.reload
   const needsRestart = mode === "restart" ? paths : paths.filter(takesRestart)
-  if (needsRestart.length > 0 && mode !== "hot") {
-    targets.restartGateway(`${needsRestart.join(", ")} changed`)
-    return
+  const applyNow = () => applyWithoutRestart(core, targets, change, paths)
+  if (needsRestart.length === 0) return applyNow()
+  if (mode === "hot") {
+    for (const path of needsRestart) core.log.warn({ key: path }, "config change takes effect at the next start")
+    return applyNow()
   }
-  for (const path of needsRestart) core.log.warn({ key: path }, "config change takes effect at the next start")
+  if (!isEnvChanged && !changedPaths(core.begun.config, change.after, 2).some(takesRestart) && mode !== "restart") {
+    targets.restartNotNeeded()
+    return applyNow()
+  }
+  core.background.run("restart", async () => {
+    if (!(await targets.restartGateway(`${needsRestart.join(", ")} changed`))) applyNow()
+  })
+}
+
+function applyWithoutRestart(core: Core, targets: ReloadTargets, { after }: ConfigChange, paths: string[]): void {
+  const touches = (key: string) =>
+    paths.some((path) => path === key || path.startsWith(`${key}.`) || key.startsWith(`${path}.`))
   if (touches("agents")) {
-    warnOfUnknownTools(change.after, core.log)
+    warnOfUnknownTools(after, core.log)
     targets.restartHeartbeat()
   }
   if (touches("cron") || touches("agents")) core.background.run("take up schedules", targets.restartSchedules)

@@ -285,6 +285,11 @@ test("an owner looks inside and restarts the gateway where that is switched on, 
   const shown = JSON.parse(await asking("/debug")) as { session: string; jobs: object }
   assert.equal(shown.session, "agent:main:main")
   const { bootId } = await world.gateway.call<{ bootId: string }>("GET", "/api/status")
+  const path = join(world.stateFolder, "svc.json")
+  const good = readFileSync(path, "utf8")
+  writeRawConfig(world.stateFolder, `${good.trimEnd().slice(0, -1)}, "hoks": {} }`)
+  assert.match(await asking("/restart"), /does not restart: it would not come back[^]*hoks[^]*svc config validate/)
+  writeRawConfig(world.stateFolder, good)
   assert.match(await asking("/restart"), /restarts now/)
   await until("the gateway is another", async () => {
     const now = await world.gateway.call<{ bootId: string }>("GET", "/api/status").catch(() => undefined)

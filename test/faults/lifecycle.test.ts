@@ -264,3 +264,54 @@ test("a changed gateway port takes effect in the same process, and nothing is lo
   )
   assert.doesNotMatch(world.gateway.log(), /background work failed/)
 })
+
+const problemsOf = async (world: World) => {
+  const { problems } = await world.gateway.call<GatewayStatus>("GET", "/api/status")
+  return problems.filter(({ part }) => part === "config").map((found) => `${found.problem}. ${found.next}`)
+}
+
+test("a change with which the gateway could not come back leaves it running, and is told until it is taken back", async (context) => {
+  const taken = await freePort()
+  const world = await createWorld(context, { config: { browser: { enabled: true } } })
+  world.model.script(() => text("yes"))
+  const { port } = world
+  world.configure({ gateway: { port } })
+  await world.start({ environment: { SVC_GATEWAY_PORT: "" } })
+  const { pid } = world.gateway.process
+  await occupy(context, taken)
+  const changes: [object, RegExp][] = [
+    [{ port: taken }, new RegExp(`Port ${taken} is in use.*gateway\\.port`)],
+    [{ port: taken - 2 }, new RegExp(`Port ${taken} is in use.*browser control`)],
+    [{ port, bind: "192.0.2.1" }, /Cannot listen on 192\.0\.2\.1.*gateway\.bind/],
+    [{ port, auth: { token: "short-012345678901" }, bind: "lan" }, /gateway token is short/],
+  ]
+  for (const [gateway, expected] of changes) {
+    world.configure({ gateway: { bind: "loopback", auth: undefined, ...gateway } })
+    await until(`${JSON.stringify(gateway)} is refused`, async () =>
+      expected.test((await problemsOf(world)).join()) ? true : undefined,
+    )
+    assert.equal((await fetch(`${world.gateway.url}/readyz`)).status, 200)
+  }
+  world.say("still there?")
+  await world.reply("yes")
+  // What needs no restart has been taken up beside it.
+  world.configure({
+    gateway: { port: taken, bind: "loopback", auth: undefined },
+    hooks: { token: "another-hook-token-0123456789abc" },
+  })
+  await until("the new hook token is in force", async () => {
+    const headers = { authorization: "Bearer another-hook-token-0123456789abc" }
+    const { status } = await world.hook("wake", { text: "x", mode: "next-heartbeat" }, headers)
+    return status === 200 || undefined
+  })
+  world.configure({ gateway: { port } })
+  await until("nothing is told any more", async () => (await problemsOf(world)).length === 0 || undefined)
+  assert.equal(world.gateway.process.pid, pid)
+  assert.doesNotMatch(world.gateway.log(), /gateway stopping/)
+  const next = await freePort()
+  world.configure({ gateway: { port: next } })
+  await until(
+    "it is at a port that is free",
+    async () => (await fetch(`http://127.0.0.1:${next}/readyz`).catch(() => undefined))?.ok || undefined,
+  )
+})

@@ -4,7 +4,7 @@ import type { Allowed, CapAllowance, CapState, UsageSums } from "../../budget/co
 import type { ReplyButton, ReplyMedia } from "../../delivery/contract.ts"
 import type { Route } from "../../sessions/route.ts"
 import type { Sessions } from "../../sessions/sessions.ts"
-import type { Clock } from "../../kernel/index.ts"
+import type { AppError, Clock } from "../../kernel/index.ts"
 import type { Write } from "../../store/index.ts"
 import type { QueueSettings } from "../queue.ts"
 
@@ -150,8 +150,12 @@ export interface CommandServices {
   /** Commands that an operator has added to the menu of this account. */
   customCommands(route: Route): readonly { command: string; description: string }[]
   isOn(key: CommandSwitch): boolean
-  /** Ends the gateway and starts it anew; what is being written and sent is finished first. */
-  restart(reason: string): void
+  restarts: {
+    /** What would keep the gateway from coming back. */
+    check(): Promise<AppError | undefined>
+    /** Ends the gateway and starts it anew; what is being written and sent is finished first. */
+    begin(reason: string): void
+  }
   /** Of the process and the store, without secrets. */
   inspect(): Record<string, unknown>
 }

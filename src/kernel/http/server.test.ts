@@ -33,7 +33,7 @@ test("names the port that is in use, what it is for and what to do", async (cont
   })
   await assert.rejects(listen({ ...wanted, host: "192.0.2.1", fetch: () => new Response() }), {
     code: "internal",
-    message: /Cannot listen on 192\.0\.2\.1:0 for the test/,
+    message: /Cannot listen on 192\.0\.2\.1 for the test/,
   })
 })
 

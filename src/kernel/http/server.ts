@@ -163,7 +163,8 @@ function explain(error: NodeJS.ErrnoException, options: ListenOptions): AppError
         "Stop the other program, or set gateway.port (or SVC_GATEWAY_PORT) to a free port; the others follow it",
     })
   }
-  return new AppError("internal", `Cannot listen on ${options.host}:${options.port} for ${options.purpose}`, {
+  const address = options.port === 0 ? options.host : `${options.host}:${options.port}`
+  return new AppError("internal", `Cannot listen on ${address} for ${options.purpose}`, {
     cause: error,
     hint:
       error.code === "EACCES"
