@@ -150,18 +150,35 @@ describe("a heartbeat asks the model", () => {
   })
 })
 
-test("a change of the configuration replaces the timers of heartbeats, and a stop ends them", async (context) => {
-  const agent = await startAgent(context, { heartbeat: { every: "1h" } })
+test("a change of the configuration puts off no heartbeat whose interval stays, and a stop ends all", async (context) => {
+  const clock = clockAt(noon)
+  const heartbeat = { every: "1h" }
+  const agent = await startAgent(context, { clock, heartbeat })
   const set = context.mock.method(globalThis, "setInterval")
   const cleared = context.mock.method(globalThis, "clearInterval")
   const running = () => {
     const ended = new Set<unknown>(cleared.mock.calls.map((call) => call.arguments[0]))
     return set.mock.calls.filter((call) => !ended.has(call.result)).length
   }
+  const nextAt = () => agent.heartbeat.look("main").nextAt
+  agent.heartbeat.start()
+  const first = nextAt() ?? 0
   for (let change = 0; change < 3; change += 1) {
+    clock.forward(hour / 4)
     agent.heartbeat.start()
     assert.equal(running(), 1)
+    assert.equal(nextAt(), first)
   }
+  heartbeat.every = "2h"
+  agent.heartbeat.start()
+  assert.equal(running(), 1)
+  assert.ok((nextAt() ?? 0) > first + hour)
+  heartbeat.every = "0"
+  agent.heartbeat.start()
+  assert.equal(running(), 0)
+  assert.equal(nextAt(), undefined)
+  heartbeat.every = "1h"
+  agent.heartbeat.start()
   agent.heartbeat.stop()
   assert.equal(running(), 0)
 })

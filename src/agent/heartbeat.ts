@@ -77,34 +77,47 @@ export interface HeartbeatState {
 /** The same alert again within this time says nothing new. */
 const repeatMs = 24 * 60 * 60 * 1000
 
+/** The next one of an agent. */
+interface Beat {
+  everyMs: number
+  /** Milliseconds since the epoch. */
+  nextAt: number
+  timer: NodeJS.Timeout
+}
+
 export function createHeartbeat(options: HeartbeatOptions) {
-  let timers: NodeJS.Timeout[] = []
-  const nextAt = new Map<string, number>()
+  const beats = new Map<string, Beat>()
   const lastHeartbeat = createLastHeartbeat(options.store)
-  const stop = () => {
-    for (const timer of timers) clearInterval(timer)
-    timers = []
-    nextAt.clear()
+  const end = (agentId: string) => {
+    clearInterval(beats.get(agentId)?.timer)
+    beats.delete(agentId)
+  }
+  const begin = (agentId: string, everyMs: number) => {
+    const pauseMs = Math.min(everyMs, 2 ** 31 - 1)
+    const planned = () => options.clock.now() + pauseMs
+    const timer = setInterval(() => {
+      beat.nextAt = planned()
+      wakeAtInterval(options, agentId)
+    }, pauseMs)
+    timer.unref()
+    const beat: Beat = { everyMs, nextAt: planned(), timer }
+    beats.set(agentId, beat)
   }
   return {
-    /** Sets the intervals anew; call again after a change of the configuration. */
+    /** Begins the intervals; to be called again after a change of the configuration. What it did not change goes on. */
     start() {
-      stop()
-      for (const agentId of options.agents()) {
+      const agents = options.agents()
+      for (const agentId of beats.keys()) if (!agents.includes(agentId)) end(agentId)
+      for (const agentId of agents) {
         const everyMs = durationMs(options.settings(agentId).every) ?? 0
-        if (everyMs <= 0) continue
-        const pauseMs = Math.min(everyMs, 2 ** 31 - 1)
-        const plan = () => nextAt.set(agentId, options.clock.now() + pauseMs)
-        const timer = setInterval(() => {
-          plan()
-          wakeAtInterval(options, agentId)
-        }, pauseMs)
-        timer.unref()
-        plan()
-        timers.push(timer)
+        if (beats.get(agentId)?.everyMs === everyMs) continue
+        end(agentId)
+        if (everyMs > 0) begin(agentId, everyMs)
       }
     },
-    stop,
+    stop() {
+      for (const agentId of beats.keys()) end(agentId)
+    },
     /** One is run as soon as its session is free. Returns its run. */
     async runNow(agentId: string): Promise<string> {
       const runId = options.ids.uuid()
@@ -112,7 +125,7 @@ export function createHeartbeat(options: HeartbeatOptions) {
       await options.store.write(async (write) => write.addJob(job))
       return runId
     },
-    look: (agentId: string) => look(options, lastHeartbeat, agentId, nextAt.get(agentId)),
+    look: (agentId: string) => look(options, lastHeartbeat, agentId, beats.get(agentId)?.nextAt),
     /** The handler of jobs of kind `heartbeat`. */
     handle: (job: JobRow, signal: AbortSignal) => handle(options, job, signal),
     /** After the last attempt of one that fails in ways we did not foresee: what woke it is shown by the next. */
