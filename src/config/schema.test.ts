@@ -1,13 +1,14 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
-import { describe, it } from "node:test"
+import { describe, it, test } from "node:test"
+import { safeParse } from "zod/v4/core"
 import { resolveChatappAccount } from "./chatapp-account.ts"
 import { parseConfigPath } from "./path.ts"
 import { isProtectedPath } from "./protected-paths.ts"
 import { collectSecrets, redactConfig } from "./redact.ts"
 import { renderConfigReference } from "./reference.ts"
 import { configSchema } from "./schema.ts"
-import { isMapEntry, isSecret, isShowable, knownKeys } from "./schema-walk.ts"
+import { isMapEntry, isSecret, isShowable, knownKeys, schemasAt } from "./schema-walk.ts"
 
 describe("the reference page", () => {
   it("is the one that the schema gives (node scripts/generate-config-docs.ts)", () => {
@@ -20,6 +21,24 @@ describe("the reference page", () => {
       .filter((line) => /^\| `.*\| *\|$/.test(line))
     assert.deepEqual(empty, [])
   })
+})
+
+test("every time that something is waited for fits into a timer", () => {
+  // Compared with the times of what others have signed.
+  const notWaitedFor = new Set(["hooks.mappings[].verify.toleranceSeconds"])
+  const longestMs = 2 ** 31 - 1
+  const times = renderConfigReference().matchAll(/^\| `([^`]+(Ms|Seconds))`/gm)
+  let looked = 0
+  for (const [, key = "", unit] of times) {
+    if (notWaitedFor.has(key)) continue
+    const path = parseConfigPath(key.replaceAll("[]", "[0]").replaceAll("<name>", "x").replaceAll("<id>", "x"))
+    const tooLong = longestMs / (unit === "Seconds" ? 1000 : 1) + 1
+    const schemas = schemasAt(configSchema, path)
+    assert.ok(schemas.length > 0, key)
+    for (const schema of schemas) assert.ok(!safeParse(schema, Math.ceil(tooLong)).success, key)
+    looked += 1
+  }
+  assert.ok(looked > 15)
 })
 
 describe("redaction", () => {

@@ -206,7 +206,7 @@ const overridable = {
       "Folders of a local Bot API server, whose files are read where they lie; files elsewhere are left out.",
     defaultText: "none",
   }),
-  timeoutSeconds: z.int().min(1).meta({
+  timeoutSeconds: z.int().min(1).max(86_400).meta({
     description:
       "Seconds that one request to the platform may take at most. Those without a file end after 60 s, uploads a second later for each 50 KB.",
   }),
