@@ -9,6 +9,7 @@ import { AppError, describeError } from "../../src/kernel/errors.ts"
 import { shellWord } from "../../src/kernel/shell-word.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway, type GatewayClient } from "../gateway/client.ts"
+import { isAway } from "../gateway/follow.ts"
 import type { GatewayOptions } from "../options.ts"
 
 export interface Followed {
@@ -125,10 +126,6 @@ async function persist<T>(
       if (!isAway(error) || performance.now() > until) throw error
     }
   }
-}
-
-function isAway(error: unknown): boolean {
-  return error instanceof AppError && (error.code === "gateway-unreachable" || error.status === 503)
 }
 
 function pause(signal: AbortSignal): Promise<void> {

@@ -1,9 +1,9 @@
 // `svc audit`: who did what through which door, without contents.
-import { setTimeout as pause } from "node:timers/promises"
 import type { Command } from "commander"
 import type { AuditItem, AuditPage } from "../../src/gateway/audit/contract.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
+import { follow } from "../gateway/follow.ts"
 import { addExamples, addGatewayOptions, type GatewayOptions, wholeNumber } from "../options.ts"
 import { formatTable } from "../table.ts"
 import { printableLine } from "../../src/kernel/terminal-text.ts"
@@ -25,7 +25,7 @@ export function addAudit(program: Command, context: CliContext): void {
     .option("--action <name>", "only this: token.create, or all that begins with its first word: token")
     .option("--limit <n>", "how many rows", wholeNumber("--limit", 1, 500), 50)
     .option("--follow", "go on with what happens from now on")
-    .action(async ({ since, until, action, limit, follow, ...options }: AuditOptions) => {
+    .action(async ({ since, until, action, limit, follow: isFollowed, ...options }: AuditOptions) => {
       const query = { since, until, action, limit }
       const answer = (await connectGateway(context, options).call("GET", "/api/audit", { query })) as AuditPage
       if (options.json) context.output.json(answer)
@@ -33,7 +33,7 @@ export function addAudit(program: Command, context: CliContext): void {
       if (answer.more && !options.json) {
         context.output.note("there are more: narrow the time with --since and --until, or raise --limit (to 500)")
       }
-      if (follow)
+      if (isFollowed)
         await followAudit(context, options, {
           query: { action, limit: followLimit },
           seen: answer.items,
@@ -43,7 +43,6 @@ export function addAudit(program: Command, context: CliContext): void {
   addExamples(audit, "svc audit", "svc audit --since 1h --action auth.failed", "svc audit --since 90d --action token")
 }
 
-const followEveryMs = 1_000
 const followLimit = 500
 /** Of what is asked for again each time: more than a row can wait for being written. */
 const followSince = "1h"
@@ -61,17 +60,15 @@ async function followAudit(
   options: GatewayOptions,
   { query, seen, since }: Following,
 ): Promise<void> {
-  const signal = context.interrupted()
   const call = { query: { ...query, since: followSince } }
   const shownUntil = Math.max(since, ...seen.map((item) => item.lastAt))
   let known = new Set(seen.map(keyOf))
-  while (!signal.aborted) {
+  await follow(context, async () => {
     const { items } = (await connectGateway(context, options).call("GET", "/api/audit", call)) as AuditPage
     const news = items.filter((item) => item.lastAt >= shownUntil && !known.has(keyOf(item)))
     for (const item of news.toReversed()) print(context, options, item)
     known = new Set(items.map(keyOf))
-    await pause(followEveryMs, undefined, { signal }).catch(() => undefined)
-  }
+  })
 }
 
 function print(context: CliContext, options: GatewayOptions, item: AuditItem): void {

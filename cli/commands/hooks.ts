@@ -5,6 +5,7 @@ import { registerHooksCommands } from "../../src/hooks/cli.ts"
 import { AppError } from "../../src/kernel/errors.ts"
 import type { CliContext } from "../context.ts"
 import { connectGateway } from "../gateway/client.ts"
+import { follow } from "../gateway/follow.ts"
 import { wholeNumber } from "../options.ts"
 import { formatTable } from "../table.ts"
 import { printable } from "../../src/kernel/terminal-text.ts"
@@ -28,7 +29,7 @@ export function addHooks(program: Command, context: CliContext): void {
     table: (columns, rows) => formatTable(columns, rows).trimEnd(),
     time: describeTime,
     readFile: readText,
-    interrupted: () => context.interrupted(),
+    follow: (look) => follow(context, look),
     addOptions: (command) =>
       void command
         .option("--timeout <ms>", "give up after this time (default 10000)", wholeNumber("--timeout", 1))

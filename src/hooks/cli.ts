@@ -30,8 +30,8 @@ export interface HooksCommandIo {
   time(milliseconds: number | null): string
   /** Throws AppError when it cannot be read. */
   readFile(path: string): string
-  /** Aborted by Ctrl-C. */
-  interrupted(): AbortSignal
+  /** Looks again and again, until Ctrl-C. */
+  follow(look: () => Promise<void>): Promise<void>
   /** Options that every command of the program has. */
   addOptions(command: Command): void
 }
@@ -149,7 +149,6 @@ function describeOutcome({ status, answer }: HookOutcome): string {
   return `${status} ${JSON.stringify(answer)}`
 }
 
-const tailEveryMs = 1_000
 const tailLimit = 200
 
 function addTail(hooks: Command, io: HooksCommandIo): void {
@@ -158,40 +157,40 @@ function addTail(hooks: Command, io: HooksCommandIo): void {
     .description("Print deliveries as they come, until Ctrl-C")
     .option("--mapping <id>", "only those of a mapping, or of wake or agent")
     .action(async (options: CommonOptions & { mapping?: string }) => {
-      const stop = io.interrupted()
       let last: number | undefined
-      while (!stop.aborted) {
-        const query = { limit: tailLimit, mapping: options.mapping }
-        const page = (await io.call("GET", "/api/hooks", { query, options })) as HookDeliveryPage
-        const known = last
-        if (known !== undefined) {
-          for (const item of page.items.filter(({ id }) => id > known).reverse()) {
-            if (options.json) io.printJson(item)
-            else
-              io.print(
-                listRow(io, item)
-                  .map((cell) => cell ?? "-")
-                  .join("  "),
-              )
-          }
-        }
-        last = Math.max(last ?? 0, page.items[0]?.id ?? 0)
-        await pause(tailEveryMs, stop)
-      }
+      await io.follow(async () => {
+        const news = await newsSince(io, options, last)
+        if (last !== undefined) for (const item of news.toReversed()) printDelivery(io, options, item)
+        last = news[0]?.id ?? last ?? 0
+      })
     })
   finish(tail, io, "svc hooks tail --mapping github")
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const finished = () => {
-      clearTimeout(timer)
-      signal.removeEventListener("abort", finished)
-      resolve()
-    }
-    const timer = setTimeout(finished, ms)
-    signal.addEventListener("abort", finished, { once: true })
-  })
+/** Newest first, however many came at once; only the newest where nothing is known yet. */
+async function newsSince(
+  io: HooksCommandIo,
+  options: CommonOptions & { mapping?: string },
+  last: number | undefined,
+): Promise<HookDeliverySummary[]> {
+  const news: HookDeliverySummary[] = []
+  let before: number | undefined
+  for (;;) {
+    const query = { limit: last === undefined ? 1 : tailLimit, before, mapping: options.mapping }
+    const page = (await io.call("GET", "/api/hooks", { query, options })) as HookDeliveryPage
+    const added = page.items.filter(({ id }) => id > (last ?? 0))
+    news.push(...added)
+    if (last === undefined || page.next === null || added.length < page.items.length) return news
+    before = page.next
+  }
+}
+
+function printDelivery(io: HooksCommandIo, { json }: CommonOptions, item: HookDeliverySummary): void {
+  if (json) io.printJson(item)
+  else {
+    const cells = listRow(io, item)
+    io.print(cells.map((cell) => cell ?? "-").join("  "))
+  }
 }
 
 function addTest(hooks: Command, io: HooksCommandIo): void {
