@@ -369,7 +369,8 @@ describe("a turn that has read words of others", () => {
 })
 
 describe("buttons", () => {
-  const long = "x".repeat(60) + "ü".repeat(10)
+  // Sixty-four characters and more bytes: it is those that count.
+  const long = "x".repeat(54) + "ü".repeat(10)
   const rows = [[{ text: "Yes", callback_data: "yes", style: "success" }], [{ text: "Long", callback_data: long }]]
   const keyboard = () => said()[0]?.reply_markup?.inline_keyboard.flat() as { text: string; callback_data: string }[]
 
@@ -393,10 +394,22 @@ describe("buttons", () => {
     assert.equal(said()[0]?.reply_markup, undefined)
   })
 
+  test("that come with an edit have their values too, and the message is the same for what is said of it", async () => {
+    const { messageId } = answerOf(await message({ action: "send", message: "?" }))
+    const other = [[{ text: "Other", callback_data: `other ${long}` }]]
+    const edited = await message({ action: "edit", messageId, message: "!", buttons: other })
+    assert.equal(answerOf(edited)["messageId"], messageId)
+    assert.equal(readButtonValue(bench.store, keyboard()[0]?.callback_data ?? "")?.value, `other ${long}`)
+  })
+
   for (const capabilities of [{ inlineButtons: "off" }, { inlineButtons: "group" }, []]) {
     test(`are refused in a direct chat when capabilities are ${JSON.stringify(capabilities)}`, async () => {
       begin({ capabilities })
       await assert.rejects(message({ action: "send", message: "?", buttons: rows }), { code: "forbidden" })
+      const { messageId } = answerOf(await message({ action: "send", message: "?", buttons: [[]] }))
+      await assert.rejects(message({ action: "edit", messageId, message: "!", buttons: rows }), { code: "forbidden" })
+      await message({ action: "edit", messageId, message: "!", buttons: [] })
+      assert.equal(said()[0]?.text, "!")
     })
   }
 })
