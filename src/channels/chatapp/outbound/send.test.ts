@@ -441,6 +441,31 @@ describe("a picture", () => {
     assert.equal(received()[0]?.document?.file_name, "Отчёт_за_11月.pdf")
   })
 
+  test("with a name that goes on and on keeps its beginning and its ending", async () => {
+    begin()
+    for (const name of [`${"n".repeat(60)}.pdf`, `${"n".repeat(61)}.pdf`]) {
+      const path = mediaFile(name, Buffer.from("%PDF-1.4"))
+      await send({ media: [{ path, mediaType: "application/pdf" }] })
+    }
+    await settled()
+    assert.deepEqual(
+      received().map((message) => message.document?.file_name),
+      [60, 50].map((count) => `${"n".repeat(count)}.pdf`),
+    )
+  })
+
+  test("whose size nobody can tell is tried as one; wide or narrow up to the platform's limit it is one", async () => {
+    begin()
+    for (const [name, bytes] of [
+      ["odd.png", Buffer.from("no header")],
+      ["wide.png", pngOf(4000, 200)],
+      ["large.png", pngOf(5000, 5000)],
+    ] as const)
+      await send({ media: [{ path: mediaFile(name, bytes), mediaType: "image/png" }] })
+    await settled()
+    assert.equal(calls("sendPhoto").length, 3)
+  })
+
   test("outside the media folder, by link, missing, empty or too large is refused without a call", async () => {
     begin({ mediaMaxMb: 0.001 })
     mediaFile("large.png", Buffer.alloc(2000))
@@ -526,6 +551,10 @@ describe("a file", () => {
     ["a.mp3", "audio/mpeg", false, "sendAudio"],
     ["a.ogg", "audio/ogg", true, "sendVoice"],
     ["a.wav", "audio/wav", true, "sendAudio"],
+    ["a.ogg", "audio/ogg", false, "sendAudio"],
+    ["a.m4a", "Audio/X-M4A; codecs=aac", true, "sendVoice"],
+    ["a.mov", "video/quicktime", false, "sendVideo"],
+    ["a.jpg", "image/JPEG; q=1", false, "sendPhoto"],
     ["a.svg", "image/svg+xml", false, "sendDocument"],
     ["a.bin", "application/octet-stream", false, "sendDocument"],
   ]
