@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import type { MessageChange, Reply } from "../../../delivery/contract.ts"
 import type { Route } from "../../../sessions/route.ts"
+import type { OutboxRow } from "../../../store/index.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
 import type { TextPayload } from "./payload.ts"
 
@@ -267,6 +268,16 @@ describe("a text", () => {
     assert.deepEqual(states(), ["sent"])
     const there = emulator.control.messages({ chatId: moved.id })
     assert.equal(there.at(-1)?.text, "hello")
+  })
+
+  test("whose refusal repeats the token is kept without it", async () => {
+    begin()
+    const description = `Forbidden: ${bench.emulator.token} may not`
+    bench.emulator.control.fault({ kind: "status", status: 403, description, method: "sendMessage" })
+    await send({ text: "hello" })
+    await settled()
+    assert.match(rows()[0]?.error ?? "", /^403 Forbidden: \S+ may not$/)
+    assert.ok(!JSON.stringify(rows()).includes(bench.emulator.token))
   })
 
   test("waits when the token is refused", async () => {
@@ -648,6 +659,46 @@ describe("a row's fallback", () => {
     const payload = row?.payload as unknown as TextPayload
     assert.deepEqual(payload, { text: "a <b>b</b> &amp; c", plain: "a b & c", parseMode: "HTML", linkPreview: true })
     assert.equal(row?.laneKey, `chatapp:default:${person}`)
+  })
+})
+
+describe("the channel's sender", () => {
+  test("tells the size of early parts, within that of a message, only where such parts are wanted", () => {
+    const early = (chatapp: object) => (begin({ ...chatapp }), bench.channel.sender.earlyReplies?.(route()))
+    assert.equal(early({}), undefined)
+    const blockStreamingCoalesce = { minChars: 300, maxChars: 900, idleMs: 70 }
+    assert.deepEqual(early({ blockStreaming: true, blockStreamingCoalesce }), blockStreamingCoalesce)
+    const small = { blockStreaming: true, blockStreamingCoalesce, textChunkLimit: 200 }
+    assert.deepEqual(early(small), { minChars: 200, maxChars: 200, idleMs: 70 })
+  })
+
+  test("tells which rows are answers, and their words as they are read", () => {
+    begin()
+    const { sender } = bench.channel
+    const media = [{ path: "/a.png", mediaType: "image/png" }]
+    const row = (kind: string, payload: object) => ({ kind, payload: JSON.stringify(payload) }) as OutboxRow
+    const planned = [
+      ...sender.plan(route(), { text: "**a**", media: [] }),
+      ...sender.plan(route(), { text: "**b**", media }),
+      ...sender.plan(route(), { text: "", media }),
+    ].map(({ kind, payload }) => row(kind, payload as object))
+    const edit = row("edit", { messageId: "1", text: "c", plain: "c" })
+    assert.deepEqual(
+      [...planned, edit].map((each) => [sender.isAnswer?.(each), sender.wordsOf?.(each), sender.isRepeatable?.(each)]),
+      [
+        [true, "a", false],
+        [true, "b", false],
+        [false, "", false],
+        [false, undefined, true],
+      ],
+    )
+  })
+
+  test("knows its accounts, and nobody sends from another", () => {
+    begin()
+    const { sender } = bench.channel
+    assert.deepEqual([sender.hasAccount?.("default"), sender.hasAccount?.("other")], [true, false])
+    assert.throws(() => sender.resolveTarget("123", "other"), { code: "target-invalid", message: /no account "other"/ })
   })
 })
 

@@ -257,6 +257,21 @@ describe("a target", () => {
     assert.equal(calls("getChat").length, asked, "for others nobody is looked for")
   })
 
+  test("by an @name stays that name where the platform does not say whose it is, and is refused where it does", async () => {
+    const named = { channel: "chatapp", account: "default", chatId: "@crew_of_the_sky", chatKind: "channel" } as const
+    const found = () => bench.channel.findTarget(named, AbortSignal.timeout(60_000))
+    for (const fault of [
+      { kind: "status", status: 500 },
+      { kind: "429", retryAfter: 1 },
+      { kind: "html", status: 502 },
+      { kind: "cut" },
+    ] as const) {
+      bench.emulator.control.fault({ ...fault, method: "getChat" })
+      assert.deepEqual(await found(), named, fault.kind)
+    }
+    await assert.rejects(found(), { code: "target-invalid", message: /^@crew_of_the_sky is nobody .* chat not found$/ })
+  })
+
   test("other than the turn's own chat is refused to everybody else, whatever they touch", async () => {
     begin({ allowFrom: [friend] })
     const others: Partial<ToolContext>[] = [
