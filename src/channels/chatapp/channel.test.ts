@@ -319,8 +319,9 @@ test("whoever sends more than may wait is told so once, and what was dropped is 
   say("begun")
   await bench.until(() => bench.jobs().length === 1, "the first")
   bench.store.handle.raw.exec("update job set state = 'running', attempts = 1")
-  for (const text of ["one", "two", "three", "four"]) say(text)
+  for (const text of ["one", "two", "three"]) say(text)
   await emulator.control.waitForMessage({ chatId: owner, from: "bot", match: "More than 2 messages of yours wait" })
+  say("four")
   await bench.until(() => bench.jobs().length === 5, "the last")
   assert.deepEqual(
     bench.jobs().map(({ input, state }) => [input.text, state]),
