@@ -41,7 +41,7 @@ const outcome = (job: { result: string | null }) => (JSON.parse(job.result ?? "{
 
 describe("a heartbeat is skipped", () => {
   test("when HEARTBEAT.md holds nothing to do", async (context) => {
-    for (const text of ["", "# Tasks\n\n- \n* [ ]\n", "\n \n"]) {
+    for (const text of ["", "# Tasks\n\n- \n* [ ]\n+ [x]\n", "\n \n"]) {
       const agent = await startAgent(context, { workspace: workspaceWith(text) })
       assert.equal(skipped(await agent.wake()), "HEARTBEAT.md is empty")
       assert.equal(agent.models.requests.length, 0)
@@ -71,6 +71,15 @@ describe("a heartbeat asks the model", () => {
     const prompt = promptOf(agent.models.requests[0])
     assert.match(prompt, /^\[heartbeat \w{3} \S+Z\. Nobody asks[^\]]+\]\nIs anything amiss\?/)
     assert.match(prompt, /HEARTBEAT\.md:\n- look after the oven\n$/)
+  })
+
+  test("with the beginning of a HEARTBEAT.md that is longer than anybody reads every half hour", async (context) => {
+    const agent = await startAgent(context, {
+      workspace: workspaceWith(`- ${"x".repeat(20_000)}`),
+      models: scriptedModels(["HEARTBEAT_OK"]),
+    })
+    await agent.wake()
+    assert.match(promptOf(agent.models.requests[0]), /HEARTBEAT\.md:\n- x{15998}$/)
   })
 
   test("when there is no HEARTBEAT.md, and says so", async (context) => {

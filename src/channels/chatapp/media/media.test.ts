@@ -160,6 +160,23 @@ describe("a file of a message", () => {
     assert.doesNotMatch(notes(none).join(), /preview/)
   })
 
+  test("is told of and not shown where those before it fill what a model takes at once", async (context) => {
+    const bench = await begin(context)
+    const large = (n: number) => Buffer.concat([picture, Buffer.alloc(3_500_000, n)])
+    for (const n of [1, 2, 3, 4]) {
+      bench.emulator.control.sendMedia({ userId: owner, kind: "photo", data: large(n), albumId: "1" })
+    }
+    await bench.until(() => bench.jobs().length === 4, "a job for each")
+    const { preparation } = bench.channel
+    const whole = preparation.merge(bench.jobs().map((job) => job.input))
+    const input = await preparation.fetch(whole, AbortSignal.timeout(60_000))
+    assert.equal(input.media?.length, 3)
+    assert.deepEqual(
+      notes(input).flatMap((note) => /^\[file (\d) of 4, photo: image\/png/.exec(note)?.[1] ?? []),
+      ["1", "2", "3", "4"],
+    )
+  })
+
   test("is downloaded once, however often it comes", async (context) => {
     const bench = await begin(context)
     const [one, two] = [await receive(bench, { kind: "photo", data: picture }), await fetch(bench)]
@@ -371,6 +388,22 @@ describe("a sticker", () => {
     assert.equal(bench.emulator.control.calls({ method: "getFile" }).length, 1)
     const row = bench.store.handle.prepare("select emoji, set_name, description from sticker").get()
     assert.deepEqual({ ...row }, { emoji: "👋", set_name: "Cats", description: "A cat that waves" })
+  })
+
+  test("that is answered has its words where it stands, to the letter", async (context) => {
+    const bench = await begin(context, { describePicture: async () => "It says $& and $1" })
+    const sticker = { kind: "sticker" as const, data: webp, emoji: "👋", name: "s.webp", mimeType: "image/webp" }
+    const shown = bench.emulator.control.sendMedia({ userId: owner, ...sticker })
+    bench.emulator.control.sendText({ userId: owner, text: "why <media:sticker> 👋?", replyTo: shown.message_id })
+    await bench.until(() => bench.jobs().length === 2, "two jobs")
+    const input = await fetch(bench)
+    assert.equal(input.context?.[0]?.text, "<media:sticker> 👋 (⟦It says $& and $1⟧)")
+    assert.equal(input.text, "why <media:sticker> 👋?")
+    const itself = await bench.channel.preparation.fetch(
+      bench.jobs()[0]?.input ?? assert.fail(),
+      AbortSignal.timeout(20_000),
+    )
+    assert.equal(itself.text, "<media:sticker> 👋 (⟦It says $& and $1⟧)")
   })
 
   test("is shown itself when nobody can describe it", async (context) => {
