@@ -127,6 +127,26 @@ describe("a file of a message", () => {
     assert.ok(!JSON.stringify(input).includes(secret))
   })
 
+  test("that was waited for already is waited for no more: its turn is told that it is not to be had", async (context) => {
+    // The pauses between tries pass at once.
+    const sleep: typeof systemClock.sleep = (ms, signal) => systemClock.sleep(ms < 10_000 ? 1 : ms, signal)
+    const bench = await begin(context, { clock: { ...systemClock, sleep } })
+    bench.emulator.control.fault({ kind: "status", status: 500, method: "getFile", times: 0 })
+    bench.emulator.control.sendMedia({ userId: owner, kind: "photo", data: picture })
+    await bench.until(() => bench.jobs().length === 1, "a job")
+    const { input } = bench.jobs()[0] ?? assert.fail()
+    const late = { ...input, pending: { ...(input.pending as object), isLate: true } }
+    const told = await bench.channel.preparation.fetch(late, AbortSignal.timeout(20_000))
+    assert.match(notes(told)[0] ?? "", /left out: it could not be downloaded; the sender can send it again\]$/)
+    assert.equal(bench.jobs().length, 1)
+    const first = await bench.channel.preparation.fetch(input, AbortSignal.timeout(20_000))
+    assert.match(notes(first)[0] ?? "", /cannot be fetched yet; it will be shown by itself as soon as it is there\]$/)
+    assert.deepEqual(
+      bench.jobs().map(({ kind }) => kind),
+      ["turn", "late-files"],
+    )
+  })
+
   test("that the platform does not hand out costs the turn only a note", async (context) => {
     const bench = await begin(context)
     const document = { file_id: "gone", file_unique_id: "AQADgone", file_name: "x.pdf" }
