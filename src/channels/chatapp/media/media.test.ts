@@ -1,6 +1,15 @@
 // Files of messages: from the platform's emulator to what a turn is given, with everything that can go wrong between.
 import assert from "node:assert/strict"
-import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { Readable } from "node:stream"
 import { type TestContext, describe, test } from "node:test"
@@ -266,6 +275,28 @@ describe("a Bot API server of one's own", () => {
     mkdirSync(join(root, "photos"))
     writeFileSync(join(root, "photos", "1.png"), picture)
     assert.equal((await outcome(join(root, "photos", "1.png"))).kind, "kept")
+  })
+
+  test("has no file taken from it that is larger than is taken in, neither now nor when it is kept already", async () => {
+    const root = temporaryFolder()
+    const path = join(root, "1.png")
+    writeFileSync(path, Buffer.concat([picture, Buffer.alloc(1_000)]))
+    const folder = new MediaFolder(temporaryFolder())
+    let asked = 0
+    // The server does not say how large it is.
+    const client = fakeClient(async () => ((asked += 1), { file_id: "f", file_unique_id: "u", file_path: path }))
+    const outcome = async (maxBytes: number) => {
+      const got = await downloadFile(
+        { fileId: "f", uniqueId: "AQADlarge" },
+        { ...downloadOptions(client, folder, { localRoots: [root] }), maxBytes },
+      )
+      return got.kind === "kept" ? got.kind : `${got.why} ${got.bytes}`
+    }
+    const bytes = picture.length + 1_000
+    assert.deepEqual([await outcome(bytes - 1), existsSync(folder.path)], [`too-large ${bytes}`, false])
+    assert.equal(await outcome(bytes), "kept")
+    assert.equal(await outcome(bytes - 1), `too-large ${bytes}`)
+    assert.equal(asked, 2, "what is kept is not asked for again")
   })
 })
 
