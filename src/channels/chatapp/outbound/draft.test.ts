@@ -5,6 +5,7 @@ import type { Update } from "grammy/types"
 import type { TurnInput, TurnView } from "../../../agent/turn-input.ts"
 import { systemClock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
+import { until } from "../../../../test/support/world.ts"
 import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
 import { planStopped } from "../inbound/stopped.ts"
 import { turnOfDraft } from "./stop-turn.ts"
@@ -248,15 +249,16 @@ describe("a draft", () => {
     bench.emulator.control.fault({ kind: "status", status: 400, method: "sendMessageDraft" })
     const refused = observe(route)
     refused.onDelta?.({ kind: "text", text: "one" })
-    await bench.emulator.control.waitForCall({ method: "sendMessageDraft", match: (call) => call.status === 400 })
+    await until("the refusal is counted", async () => {
+      const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5_000) })
+      return status?.counters["decoration-dropped"] === 1 ? true : undefined
+    })
     refused.onDelta?.({ kind: "text", text: " two" })
     const other = observe({ ...route, messageId: "8" })
     other.onDelta?.({ kind: "text", text: "another" })
     await nextDraft((text) => text === "another")
     for (const each of [refused, other]) each.end()
     assert.equal(drafts().length, 2)
-    const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5_000) })
-    assert.equal(status?.counters["decoration-dropped"], 1)
   })
 
   test("begins its step anew where the model does, and in blocks shows no piece before it is whole again", async () => {
@@ -278,15 +280,19 @@ describe("a draft", () => {
     observer.onDelta?.({ kind: "text", text: "What it began with.\n\n" })
     await nextDraft((text) => text === "First.\n\nWhat it began with.")
     idle.waiting = Promise.withResolvers()
+    const { id } = drafts().at(-1) ?? assert.fail()
     observer.onRestart?.()
-    await nextDraft((text) => text === "First.")
+    await bench.emulator.control.waitForCall({ method: "sendMessageDraft", after: id })
     idle.waiting = Promise.withResolvers()
     observer.onDelta?.({ kind: "text", text: "Now" })
     await rested()
     observer.onDelta?.({ kind: "text", text: " whole.\n\n" })
     await nextDraft((text) => text === "First.\n\nNow whole.")
     observer.end()
-    assert.equal(drafts().length, 4)
+    assert.deepEqual(
+      drafts().map(({ parameters }) => parameters["text"]),
+      ["First.", "First.\n\nWhat it began with.", "First.", "First.\n\nNow whole."],
+    )
   })
 
   test("is shown anew before it fades", async () => {
