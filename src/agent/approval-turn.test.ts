@@ -118,3 +118,85 @@ test("a call that nobody could look through is not asked about", async (context)
   assert.match(short.kind === "refused" ? short.text : "", /Your owner has been asked/)
   assert.equal(asked.length, 1)
 })
+
+test("whether an owner is asked, and what the model is told of it", async (context) => {
+  const store = await testStore(context)
+  let isTold = true
+  const approvals = createApprovals({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: silentLog,
+    validMs: () => 60_000,
+    tell: () => isTold,
+    resume: () => undefined,
+  })
+  const ask = async (text: string, input: Partial<TurnInput> = {}, more: object = {}) => {
+    const whole = { ...owner, ...input }
+    const turn = {
+      job: { run_id: "run-1" },
+      session: { key: sessionKey } as Session,
+      input: whole,
+      trust: trustOf(whole, []),
+    }
+    const gated = { reason: "Words of others are in this turn", summary: "Send a message", action: { text } }
+    const call = { ...gated, tool: "message", input: { text }, callId: text, step: 1, tainted: true, ...more }
+    const answer = await askOwner({ approvals, timeText: () => "noon" }, turn, call)
+    return answer.kind === "refused" ? answer.text : answer.kind
+  }
+  const asked = () => approvals.list({ limit: 50 }).approvals.length
+  for (const origin of ["group-member", "approved-sender"] as const) {
+    const text = await ask("for a stranger", { origin, trusted: false })
+    assert.equal(text, "forbidden: Words of others are in this turn.")
+  }
+  assert.equal(asked(), 0, "they cannot set questions before an owner")
+  assert.match(await ask("policy", { origin: "group-member", trusted: false }, { byPolicy: true }), /has been asked/)
+  assert.match(
+    await ask("webhook", { origin: "webhook", trusted: false }),
+    /has been asked \(approval \w+, until noon\)/,
+  )
+  assert.equal(asked(), 2)
+  assert.match(
+    await ask("webhook", { origin: "webhook", trusted: false }),
+    /Not done\. Your owner was asked about it already/,
+  )
+  assert.equal(asked(), 2)
+  isTold = false
+  assert.match(
+    await ask("nowhere"),
+    /There is no chat to ask in, so the question stands in the list of approvals \(approval/,
+  )
+  const [row] = approvals.list({ limit: 1 }).approvals
+  await approvals.decide(row?.id ?? "", "deny", "chat:5")
+  assert.match(await ask("nowhere"), /your owner has denied exactly this\. Do not try it again/)
+})
+
+test("the turn of an answer says how the question ended, and shows the call as whose words it is made of", () => {
+  const turnOf = (state: string, resume: object = {}) => {
+    const kept = { agentId: "main", sessionKey: "old", origin: "owner", trusted: true, route, ...resume }
+    const row = { id: "q1", state, session_key: sessionKey, expires_at: 7, tool: "browser", action: '{"click":"Buy"}' }
+    const whole = { ...row, resume: JSON.stringify(kept) } as unknown as Parameters<typeof approvalTurn>[1]
+    return approvalTurn("run-2", whole, (ms) => `at ${ms}`).payload as unknown as TurnInput
+  }
+  const allowed = turnOf("allowed")
+  assert.deepEqual([allowed.header, allowed.sessionKey, allowed.wrap], ["[approval q1: allowed]", sessionKey, false])
+  assert.match(
+    allowed.text,
+    /has allowed the call below: once, exactly as it stands, until at 7\. .* what it was for\.$/,
+  )
+  assert.deepEqual(allowed.context, [{ label: "The call of the tool browser:", text: '{"click":"Buy"}' }])
+  assert.match(turnOf("denied").text, /^Your owner has denied the call below/)
+  for (const state of ["expired", "cancelled"]) {
+    assert.match(turnOf(state).text, /has expired and was not done/)
+    assert.equal(turnOf(state).header, "[approval q1: expired]")
+  }
+  const given = { kind: "click", ref: "e12" }
+  const byPolicy = turnOf("allowed", { byPolicy: true, given, isOwn: true })
+  assert.match(byPolicy.text, /loaded anew meanwhile, open it again and give the ref that the same element has now\.$/)
+  assert.deepEqual(byPolicy.context, [
+    { label: "The call of the tool browser:", text: JSON.stringify(given), isOwn: true },
+    { label: "What it does, as your owner was asked:", text: '{"click":"Buy"}', isOwn: true },
+  ])
+  assert.equal("byPolicy" in byPolicy || "given" in byPolicy || "isOwn" in byPolicy, false)
+  assert.doesNotMatch(turnOf("denied", { byPolicy: true, given }).text, /open it again/)
+})

@@ -38,12 +38,14 @@ test("what a rule leaves out fits everything, and of each list one entry has to 
     { tool, channels: ["chatapp"], origins: ["owner"], sites: ["pay.shop.example:8443"] },
     { tool, sites: ["other.example", "www.ads.example"] },
     { tool, sites: ["*.ads.example"] },
+    { tool: " mcp_*_*y" },
   ]
   for (const rule of fits) assert.equal(await isAsked(rule), true, JSON.stringify(rule))
   const others: ConfirmRule[] = [
     { tool: "mcp_shop" },
     { tool: "mcp_*_sell" },
     { tool: "mcp_shop_buy*_buy" },
+    { tool: "mcp_*shop_buy*buy" },
     { tool, actions: ["type"] },
     { tool, channels: ["web", "none"] },
     { tool, origins: ["group-member"] },

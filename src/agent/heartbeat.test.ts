@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { writeFileSync } from "node:fs"
+import { symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, test } from "node:test"
 import { temporaryFolder } from "../../test/support/temporary.ts"
@@ -16,6 +16,7 @@ import {
   stuckAnswer,
 } from "./agent.fixture.ts"
 import { TurnStopped } from "./stopped.ts"
+import { heartbeatJob } from "./turn-input.ts"
 
 const hour = 60 * 60 * 1000
 /** Noon, so that a day's reset of the session and the ends of active hours are far away. */
@@ -41,7 +42,7 @@ const outcome = (job: { result: string | null }) => (JSON.parse(job.result ?? "{
 
 describe("a heartbeat is skipped", () => {
   test("when HEARTBEAT.md holds nothing to do", async (context) => {
-    for (const text of ["", "# Tasks\n\n- \n* [ ]\n", "\n \n"]) {
+    for (const text of ["", "# Tasks\n\n- \n* [ ]\n+ [x]\n", "\n \n"]) {
       const agent = await startAgent(context, { workspace: workspaceWith(text) })
       assert.equal(skipped(await agent.wake()), "HEARTBEAT.md is empty")
       assert.equal(agent.models.requests.length, 0)
@@ -71,6 +72,28 @@ describe("a heartbeat asks the model", () => {
     const prompt = promptOf(agent.models.requests[0])
     assert.match(prompt, /^\[heartbeat \w{3} \S+Z\. Nobody asks[^\]]+\]\nIs anything amiss\?/)
     assert.match(prompt, /HEARTBEAT\.md:\n- look after the oven\n$/)
+  })
+
+  test("with the beginning of a HEARTBEAT.md that is longer than anybody reads every half hour", async (context) => {
+    const agent = await startAgent(context, {
+      workspace: workspaceWith(`- ${"x".repeat(20_000)}`),
+      models: scriptedModels(["HEARTBEAT_OK"]),
+    })
+    await agent.wake()
+    assert.match(promptOf(agent.models.requests[0]), /HEARTBEAT\.md:\n- x{15998}$/)
+  })
+
+  test("that the configuration names for heartbeats, and never with a file that a link leads to", async (context) => {
+    const workspace = temporaryFolder()
+    const elsewhere = join(temporaryFolder(), "notes.md")
+    writeFileSync(elsewhere, "- a secret of somebody else")
+    symlinkSync(elsewhere, join(workspace, "HEARTBEAT.md"))
+    const models = scriptedModels(["HEARTBEAT_OK", "HEARTBEAT_OK"])
+    const agent = await startAgent(context, { workspace, models, heartbeat: { model: "small" } })
+    await agent.wake()
+    const [asked] = agent.models.requests
+    assert.equal(asked?.selection.model, "small")
+    assert.match(promptOf(asked), /\(There is no HEARTBEAT\.md\.\)$/)
   })
 
   test("when there is no HEARTBEAT.md, and says so", async (context) => {
@@ -236,6 +259,15 @@ describe("the answer to a heartbeat", () => {
     assert.deepEqual(roles, ["user", "assistant", "user"])
   })
 
+  test("is remembered by later turns where it was shown something, though nothing needs attention", async (context) => {
+    const models = scriptedModels(["HEARTBEAT_OK", "It was the postman."])
+    const agent = await startAgent(context, { models })
+    await agent.addEvent("the bell has rung", { trusted: true, origin: "system" })
+    await agent.wake()
+    await agent.say("who was that?")
+    assert.match(JSON.stringify(models.requests.at(-1)?.messages[0]), /the bell has rung/)
+  })
+
   test("is delivered when it is an alert, marks the session as used, and is known to the next turn", async (context) => {
     const clock = clockAt(noon)
     const models = scriptedModels(["hi", "The oven is hot.", "since noon"])
@@ -340,6 +372,23 @@ describe("what of heartbeats is shown", () => {
 test("the operator's name for the main session means the main session", async (context) => {
   const agent = await startAgent(context, { heartbeat: { session: "Home" }, mainName: "home" })
   assert.equal(agent.heartbeat.look("main").session, main)
+  for (const session of ["Watch", "agent:main:watch"]) {
+    const other = await startAgent(context, { heartbeat: { session } })
+    assert.equal(other.heartbeat.look("main").session, "agent:main:watch")
+  }
+})
+
+test("a heartbeat that somebody wants is one of its own beside those that wait", async (context) => {
+  const agent = await startAgent(context, { models: scriptedModels([]) })
+  await agent.store.write(async (write) => {
+    for (const id of ["one", "two"]) write.addJob(heartbeatJob(id, main, "interval"))
+  })
+  await agent.heartbeat.runNow("main")
+  const jobs = await agent.store.db.selectFrom("job").select("payload").orderBy("id").execute()
+  assert.deepEqual(
+    jobs.map(({ payload }) => (JSON.parse(payload) as { reason: string }).reason),
+    ["interval", "manual"],
+  )
 })
 
 test("somebody who wants a heartbeat now gets one at night and with an empty file, and can look how they stand", async (context) => {

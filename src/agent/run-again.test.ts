@@ -63,6 +63,20 @@ describe("a run again", () => {
     assert.deepEqual(rows.at(-1)?.["trusted"], 0)
   })
 
+  test("words of others beside its owner's taint it once more, and it belongs where its chat is by now", async (context) => {
+    const context_ = [{ label: "In reply to message 3:", text: "words of somebody else" }]
+    const { agent, again } = await start(context, [[call("act", { word: "a" })], "one", "two"])
+    const first = await agent.say("look", { context: context_, steered: 2 as never })
+    const moved = { ...JSON.parse(first.payload), route: { ...JSON.parse(first.payload).route, chatId: "6" } }
+    await agent.store.write(async (write) => {
+      write.prepare("update job set payload = ? where id = ?").run(JSON.stringify(moved), first.id)
+    })
+    const next = await again(first.run_id, 4)
+    const input = JSON.parse(next.payload) as { route: { chatId: string }; steered?: unknown }
+    assert.deepEqual([next.trusted, input.route.chatId, input.steered], [0, "6", undefined])
+    assert.equal(agent.store.handle.prepare("select chat_id from outbox order by id desc").get()?.["chat_id"], "6")
+  })
+
   test("one that failed goes on before the step that failed it", async (context) => {
     const fails = async () => {
       throw new AppError("model-failed", "the model is away")

@@ -40,6 +40,12 @@ describe("pairing", () => {
     const approval = await pairing.approve("chatapp", ` ${code.toLowerCase()} `, undefined, { notify: true })
     assert.equal(approval.senderId, String(ada.id))
     await emulator.control.waitForMessage({ chatId: ada.id, from: "bot", match: "let in" })
+    const last = bench.store.handle.prepare("select last_route from session where key = 'agent:main:main'").get()
+    assert.equal(
+      (JSON.parse(String(last?.["last_route"])) as Route).chatId,
+      String(ada.id),
+      "what is for the last chat goes there",
+    )
     emulator.control.sendText({ userId: ada.id, text: "now?" })
     await bench.until(() => bench.jobs().length === 2, "what was written before and after becomes jobs")
     const [first, input] = bench.jobs().map((job) => job.input)
@@ -116,6 +122,20 @@ describe("strangers", () => {
     await bench.until(() => pairing.list("chatapp").requests.length === 101, "the next person's request")
   })
 
+  test("are told their code also where the store did not take their first words at once", async () => {
+    const { emulator, pairing } = await begin()
+    const { raw } = bench.store.handle
+    raw.exec("create trigger refuse before insert on inbox begin select raise(abort, 'not now'); end")
+    const person = emulator.control.addUser()
+    emulator.control.sendText({ userId: person.id, text: "hello" })
+    await bench.until(() => bench.logLines.some((line) => line.includes("not now")), "the refusal")
+    assert.deepEqual(pairing.list("chatapp").requests, [])
+    raw.exec("drop trigger refuse")
+    const told = await emulator.control.waitForMessage({ chatId: person.id, from: "bot" })
+    const [request] = pairing.list("chatapp").requests
+    assert.ok(request && told.text?.includes(request.code))
+  })
+
   test("have nothing of theirs fetched or kept: a picture leads to a code and to no download", async () => {
     const { emulator } = await begin()
     const person = emulator.control.addUser()
@@ -146,6 +166,7 @@ describe("strangers", () => {
     const input = bench.jobs()[0]?.input
     assert.equal(input?.text, "two")
     assert.equal(input?.trusted, false, "nobody has vouched for this person")
+    assert.equal(input?.guestSession, true)
     const session = bench.store.handle.prepare("select last_route from session").get()
     assert.equal(session, undefined, "deliveries to the last chat do not go to somebody whom nobody vouched for")
     assert.deepEqual(emulator.control.calls({ method: "sendMessage" }), [])
@@ -213,6 +234,7 @@ describe("an owner's", () => {
       [true, undefined, false],
       [true, undefined, false],
     ])
+    assert.match(bench.jobs()[3]?.input.header ?? "", /, written by another bot for them\]$/)
   })
 
   test("thread goes into the route and not into the session", async () => {
@@ -228,7 +250,7 @@ describe("an owner's", () => {
   test("edited words take the place of those that wait, and messages of groups that are not his go no further", async () => {
     const { emulator } = await begin({ chatapp: { allowFrom: [owner] } })
     emulator.control.addUser({ id: owner })
-    const message = emulator.control.sendText({ userId: owner, text: "first" })
+    const message = emulator.control.sendText({ userId: owner, text: "first, of https://shop.example/a" })
     emulator.control.editText({ userId: owner, messageId: message.message_id, text: "second" })
     const group = emulator.control.addChat({ type: "supergroup", title: "g", members: [owner] })
     emulator.control.sendText({ userId: owner, chatId: group.id, text: "in the group" })
@@ -237,6 +259,7 @@ describe("an owner's", () => {
       bench.jobs().map((job) => job.input.text),
       ["second"],
     )
+    assert.equal(bench.jobs()[0]?.input.sites, undefined, "what he has taken back names no site")
     const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5000) })
     assert.equal(status?.counters["edited"], 1)
     assert.equal(status?.counters["skipped-sender-not-listed"], 1)
@@ -259,6 +282,60 @@ test("words that an edit shortens are taken back also where more messages are wa
   const notes = () => bench.store.handle.prepare("select text from event").all()
   await bench.until(() => notes().length === 1, "the note")
   assert.match(String(notes()[0]?.["text"]), /It now says:\npay 1$/)
+  emulator.control.editText({ userId: owner, messageId, text: "x".repeat(4_096) })
+  await bench.until(() => String(notes()[0]?.["text"]).includes("xxx"), "the newest note")
+  assert.match(String(notes()[0]?.["text"]), /It now says:\nx{4000}…$/)
+})
+
+test("an edit of words beside names that nobody has typed is told as words of others", async () => {
+  const owner = 4242
+  const { emulator } = await begin({ chatapp: { allowFrom: [owner] } })
+  const ada = emulator.control.addUser({ id: owner })
+  const place = { date: 1_700_000_000, chat: { id: owner, type: "private", first_name: "Ada" }, from: ada }
+  const document = { file_id: "a", file_unique_id: "a", file_name: "do as I say.pdf" }
+  const events = () => bench.store.handle.prepare("select text, trusted from event order by id").all()
+  for (const [index, said] of [{ text: "one" }, { caption: "two", document }].entries()) {
+    const message = { message_id: 900 + index, ...place, ...said }
+    emulator.control.injectUpdate({ update: { message } } as never)
+    await bench.until(() => bench.jobs().length === index + 1, "a job")
+    bench.store.handle.raw.exec("update job set state = 'done', attempts = 1")
+    const edited = "text" in said ? { text: "three" } : { caption: "four", document }
+    const update = { edited_message: { ...message, ...edited, edit_date: 1_700_000_001 } }
+    emulator.control.injectUpdate({ update } as never)
+    await bench.until(() => events().length === index + 1, "the note")
+  }
+  assert.deepEqual(
+    events().map(({ trusted }) => trusted),
+    [1, 0],
+  )
+})
+
+test("whoever sends more than may wait is told so once, and what was dropped is counted", async () => {
+  const owner = 4242
+  const config = { messages: { queue: { mode: "followup", debounceMs: 0, cap: 2, drop: "old" } } }
+  const { emulator } = await begin({ chatapp: { allowFrom: [owner] }, config })
+  emulator.control.addUser({ id: owner })
+  const say = (text: string) => emulator.control.sendText({ userId: owner, text })
+  say("begun")
+  await bench.until(() => bench.jobs().length === 1, "the first")
+  bench.store.handle.raw.exec("update job set state = 'running', attempts = 1")
+  for (const text of ["one", "two", "three"]) say(text)
+  await emulator.control.waitForMessage({ chatId: owner, from: "bot", match: "More than 2 messages of yours wait" })
+  say("four")
+  await bench.until(() => bench.jobs().length === 5, "the last")
+  assert.deepEqual(
+    bench.jobs().map(({ input, state }) => [input.text, state]),
+    [
+      ["begun", "running"],
+      ["one", "cancelled"],
+      ["two", "cancelled"],
+      ["three", "ready"],
+      ["four", "ready"],
+    ],
+  )
+  assert.equal(bench.outbox().length, 1, "once")
+  const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5_000) })
+  assert.equal(status?.counters["queue-dropped"], 2)
 })
 
 describe("typing", () => {

@@ -126,7 +126,9 @@ describe("a touched button", () => {
     assert.equal(job.input.sessionKey, "agent:main:main")
     assert.equal(job.input.route?.messageId, String(message.message_id))
     assert.match(job.input.header ?? "", new RegExp(`button of message ${message.message_id}`))
-    assert.equal(job.input.about?.["sender"], "Ann Lee (@ann_l)")
+    assert.deepEqual(job.input.about, { sender: "Ann Lee (@ann_l)" })
+    // Asked again before the turn runs: whoever was shut out meanwhile is not heard.
+    assert.deepEqual(job.input.askedBy, { id: "4242", username: "ann_l", origin: "owner", isAuthorised: true })
     await bench.emulator.control.waitForCall({ method: "answerCallbackQuery" })
   })
 
@@ -147,6 +149,9 @@ describe("a touched button", () => {
       await bench.until(() => bench.jobs().length === index + 1, "a turn")
       const { input } = bench.jobs()[index] ?? assert.fail()
       assert.deepEqual([input.origin, input.trusted], counts, `made by ${origin}, ${trusted}`)
+      const told = /what it says comes from a turn with words of others \((.+)\),/.exec(input.header ?? "")?.[1]
+      const maker = counts[1] ? undefined : counts[0]
+      assert.deepEqual([told, input.about?.["buttonBy"]], [maker, maker])
     }
   })
 
@@ -255,6 +260,7 @@ describe("a touched button", () => {
       return bench.jobs().map((job) => job.input.route?.chatKind)
     }
     assert.deepEqual(await taken("off"), [])
+    assert.deepEqual(shown(), Array(2).fill("Buttons are switched off here."))
     assert.deepEqual(await taken("dm"), ["private"])
     assert.deepEqual(await taken("group"), ["supergroup"])
     assert.deepEqual(await taken("all"), ["supergroup", "private"])
@@ -331,6 +337,86 @@ describe("a touched button", () => {
     await counted("skipped-click-repeated", 1)
     await counted("skipped-empty-click", 1)
     await counted("skipped-button-lapsed", 2)
+    await answered(5)
+    assert.equal(shown().filter((text) => text === "This button is too old. Please write instead.").length, 2)
+  })
+
+  test("of each person counts by itself, waits behind the turn of another, and has what the operator says of the place", async () => {
+    const groups = { "*": { systemPrompt: "Be brief.", toolsBySender: { "77": { deny: ["browser"] } } } }
+    await begin({ groupPolicy: "open", groups, capabilities: { inlineButtons: "all" } })
+    const message = await send(routeTo(group, "supergroup"), "Vote", yes)
+    for (const who of [ann, eve]) click(who, message)
+    await bench.until(() => bench.jobs().length === 2, "two turns")
+    const [first, second] = bench.jobs().map(({ input }) => input)
+    assert.deepEqual([first?.instructions, first?.tools, first?.queue], ["Be brief.", undefined, undefined])
+    assert.deepEqual([second?.instructions, second?.tools], ["Be brief.", { deny: ["browser"] }])
+    assert.equal(second?.queue?.mode, "collect")
+  })
+
+  test("that asks for lost words again is no turn, and tells the model nothing", async () => {
+    await begin()
+    const again: ReplyButton[][] = [[{ text: "Send it again", data: "doubt-1", handler: "resend" }]]
+    const message = await send(routeTo(group, "supergroup"), "Not everything may have arrived.", again)
+    bench.store.handle.raw.exec("update session set last_route = null")
+    click(eve, message)
+    click(ann, message)
+    await bench.until(() => bench.jobs().length === 1, "the owner's")
+    const [job] = bench.jobs()
+    assert.equal(job?.kind, "resend")
+    assert.deepEqual(JSON.parse(job?.payload ?? ""), {
+      doubt: "doubt-1",
+      channel: "chatapp",
+      account: "default",
+      chatId: String(group.id),
+    })
+    await answered(2)
+    assert.deepEqual(shown(), ["You may not use this button.", undefined])
+    assert.deepEqual(bench.store.handle.prepare("select key from session where last_route is not null").all(), [])
+  })
+
+  test("of a guest is heard in the guest's own session, and `last` is still not his chat", async () => {
+    await begin()
+    bench.setConfig(settings({ dmPolicy: "open", allowFrom: [4242, "*"] }))
+    const message = await send(routeTo(eve, "private"), "Really?", yes)
+    bench.store.handle.raw.exec("update session set last_route = null")
+    click(eve, message)
+    await bench.until(() => bench.jobs().length === 1, "a turn")
+    assert.notEqual(bench.jobs()[0]?.input.sessionKey, "agent:main:main")
+    assert.deepEqual(bench.store.handle.prepare("select key from session where last_route is not null").all(), [])
+    click(ann, await send(routeTo(ann, "private"), "And you?", yes))
+    await bench.until(() => bench.jobs().length === 2, "the owner's")
+    const remembered = bench.store.handle.prepare("select key from session where last_route is not null").all()
+    assert.deepEqual(
+      remembered.map(({ key }) => key),
+      ["agent:main:main"],
+    )
+  })
+
+  test("below any picture of an album of ours is of that album, and in a public group too that was written to by its name", async () => {
+    await begin({ groupPolicy: "open", capabilities: { inlineButtons: "all" } })
+    const crew = bench.emulator.control.addChat({
+      type: "supergroup",
+      title: "C",
+      username: "crew_of",
+      members: [ann.id],
+    })
+    await bench.store.write(async (write) => {
+      const [row] = bench.channel.sender.plan(routeTo(crew, "supergroup"), { text: "x", media: [] })
+      assert.ok(row)
+      const album = { ...row, chatId: "@crew_of", kind: "album", payload: { items: [1, 2, 3] }, runAt: 4e12 }
+      write.addOutbox(album as never)
+      write.prepare("update outbox set state = 'sent', remote_id = '500', origin = 'owner', trusted = 1").run()
+    })
+    const query = { from: ann, chat_instance: "1", data: "yes" }
+    for (const id of [499, 500, 502, 503]) {
+      const message = { message_id: id, date: 1_700_000_000, chat: crew, text: "old" }
+      bench.emulator.control.injectUpdate({ update: { callback_query: { ...query, id: `q${id}`, message } } })
+    }
+    await bench.until(() => bench.jobs().length === 4, "a turn each")
+    assert.deepEqual(
+      bench.jobs().map(({ input }) => input.trusted),
+      [false, true, true, false],
+    )
   })
 })
 

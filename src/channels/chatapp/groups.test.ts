@@ -379,6 +379,21 @@ describe("what does not call the bot", () => {
     assert.ok(!history().some(({ text }) => text === "line 6"))
   })
 
+  test("is kept with who has written first what somebody sends on", async () => {
+    await begin({ groupPolicy: "open" })
+    const forward_origin = { type: "hidden_user", sender_user_name: "Mallory", date: 1_790_000_000 }
+    bench.emulator.control.sendRaw({ userId: ann.id, chatId: group.id, message: { text: "buy now", forward_origin } })
+    await bench.until(() => history().length === 1, "the line")
+    assert.deepEqual([history()[0]?.text, history()[0]?.trusted], ["(forwarded from Mallory) buy now", 0])
+  })
+
+  test("is kept for the group alone also where its people of standing share the main session", async () => {
+    await begin({ groupPolicy: "open" }, { config: { session: { scope: "global" } } })
+    say(ann, "not for the bot")
+    await bench.until(() => history().length === 1, "the line")
+    assert.equal(history()[0]?.session_key, `agent:main:chatapp:group:${group.id}`)
+  })
+
   test("is answered where requireMention is off, and where the session says always", async () => {
     await begin({ groupPolicy: "open", groups: { "*": { requireMention: false } } })
     say(bea, "anybody here?")

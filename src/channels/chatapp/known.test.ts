@@ -124,6 +124,45 @@ describe("a group is known", () => {
     assert.equal(await knows(id), true)
   })
 
+  test("while the bot may read there, however little else it may do; each change is told of as what it is", async () => {
+    settings({ groupAllowFrom: [owner] })
+    const { control } = bench.emulator
+    const { id } = control.addChat({ ...group, members: [owner] })
+    const bot = control.bots()[0] ?? assert.fail()
+    const from = { id: owner, is_bot: false, first_name: "O" }
+    const member = (status: string, more: object = {}) => ({ status, user: bot.user, ...more })
+    const states = {
+      in: member("member"),
+      out: member("left"),
+      kicked: member("kicked", { until_date: 0 }),
+      muted: member("restricted", { is_member: true }),
+      gone: member("restricted", { is_member: false }),
+    }
+    type Status = keyof typeof states
+    const change = async (before: Status, after: Status, chat: object = { id, type: "supergroup", title: "Crew" }) => {
+      const told = bench.logLines.length
+      const my_chat_member = {
+        chat,
+        from,
+        date: 1_700_000_000,
+        old_chat_member: states[before],
+        new_chat_member: states[after],
+      }
+      control.injectUpdate({ update: { my_chat_member } } as never)
+      await settled()
+      const words = bench.logLines.slice(told).map((line) => (JSON.parse(line) as { msg: string }).msg)
+      return [words.find((each) => each.startsWith("bot ")), await knows(id)]
+    }
+    assert.deepEqual(await change("out", "muted"), ["bot added", true])
+    assert.deepEqual(await change("muted", "in"), ["bot rights changed", true])
+    assert.deepEqual(await change("in", "gone"), ["bot removed", false])
+    assert.deepEqual(await change("out", "in"), ["bot added", true])
+    assert.deepEqual(await change("in", "kicked"), ["bot removed", false])
+    const direct = { id: owner, type: "private", first_name: "O" }
+    assert.equal((await change("in", "kicked", direct))[0], "bot blocked")
+    assert.equal((await change("kicked", "in", direct))[0], "bot unblocked")
+  })
+
   test("also after it has got another id", async () => {
     settings({ groupAllowFrom: [owner] })
     const { control } = bench.emulator

@@ -46,6 +46,21 @@ describe("updates", () => {
     assert.deepEqual(bench.emulator.control.updates(), [])
   })
 
+  test("are confirmed by a stop that comes right behind them: a gateway with another state takes none again", async () => {
+    const stopped = Promise.withResolvers<void>()
+    let isStopping = false
+    await begin({
+      crashPoint(label) {
+        if (label !== "poll.committed" || isStopping) return
+        isStopping = true
+        bench.channel.stop().then(stopped.resolve, stopped.reject)
+      },
+    })
+    write("one")
+    await stopped.promise
+    assert.deepEqual([texts(), bench.emulator.control.updates()], [["one"], []])
+  })
+
   test("that the platform sends again change nothing", async () => {
     await begin()
     bench.emulator.control.duplicateUpdates({ count: 2 })
@@ -202,6 +217,15 @@ describe("a failing platform", () => {
     assert.equal((await status()).state, "running")
     assert.equal(logged("bot token refused, will ask again"), 1)
   })
+})
+
+test("a platform that asks to wait for hours is asked again after some minutes: people wait meanwhile", async () => {
+  await begin()
+  bench.emulator.control.fault({ kind: "429", method: "getUpdates", retryAfter: 7_200 })
+  write("hello")
+  await bench.until(() => logged("polling failed, will retry") > 0, "the refusal")
+  const line = bench.logLines.find((each) => each.includes("polling failed, will retry")) ?? ""
+  assert.equal((JSON.parse(line) as { delayMs: number }).delayMs, 300_000)
 })
 
 describe("another poller of the same bot", () => {

@@ -100,6 +100,7 @@ describe("a long text", () => {
     ["a command", { text: "/stop" }],
     ["a reply", { reply_to_message: message(1) }],
     ["a forwarded message", { forward_origin: { type: "hidden_user", sender_user_name: "E", date: 1 } }],
+    ["words that another bot has written", { via_bot: { id: 9, is_bot: true, first_name: "Links" } }],
     ["a picture", { text: undefined, photo: [{ file_id: "a", file_unique_id: "a", width: 1, height: 1 }] }],
   ] as const) {
     test(`is not gone on with by ${what}`, () => {
@@ -129,7 +130,8 @@ describe("a burst", () => {
   test("is one sender's in one thread, and commands are never part of one", () => {
     const waiting = new Waiting(500)
     const first = waiting.take(message(1))
-    assert.deepEqual([first?.join.kind, first?.continues, first?.hold.holdMs], ["burst", false, 500])
+    assert.deepEqual([first?.join.kind, first?.continues], ["burst", false])
+    assert.deepEqual(first?.hold, { holdMs: 500, maxHoldMs: 5_000 })
     assert.equal(waiting.take(message(2))?.continues, true)
     assert.equal(waiting.take(message(3, { from: { id: 6, is_bot: false, first_name: "Eve" } }))?.continues, false)
     assert.equal(waiting.take(message(4, { message_thread_id: 9 }))?.continues, false)
@@ -146,6 +148,8 @@ describe("an album", () => {
     const waiting = new Waiting()
     const keys = [3, 1, 2].map((id) => waiting.take(part(id))?.join.key)
     assert.equal(new Set(keys).size, 1)
+    const next = waiting.take(part(4))
+    assert.deepEqual([next?.continues, next?.isLate, next?.hold], [true, false, { holdMs: 500, maxHoldMs: 2_000 }])
     const elsewhere = waiting.take(part(9, { chat: { id: 6, type: "private", first_name: "Bob" } }))
     assert.notEqual(elsewhere?.join.key, keys[0])
   })

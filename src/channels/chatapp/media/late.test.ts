@@ -167,6 +167,22 @@ describe("a picture", () => {
     assert.equal(bench.jobs().length, 2, "no turn")
   })
 
+  test("of which nothing more can be tried is told of as well, and what waited its turn waits for it no more", async (context) => {
+    const { clock } = quickClock()
+    const bench = await begin(context, clock)
+    bench.emulator.control.fault({ kind: "status", status: 500, method: "getFile", times: 0 })
+    const input = await send(bench)
+    const queue = { mode: "collect", cap: 5, drop: "old" } as const
+    await untilDone(() => fetch(bench, { ...input, queue }))
+    const late = lateJobs(bench)[0] as JobRow
+    assert.equal((JSON.parse(late.payload) as { input: TurnInput }).input.queue, undefined)
+    await bench.store.write(async (write) => void (await handler(bench).onDead?.(late, "why", write)))
+    assert.match(
+      String(bench.store.handle.prepare("select text from event").get()?.["text"]),
+      /^A file of an earlier message \(photo\) could not be fetched\. Ask the sender to send it again\.$/,
+    )
+  })
+
   test("that was given up is fetched anew for whoever asks again, and once while it is fetched", async (context) => {
     const { clock } = quickClock()
     const bench = await begin(context, clock)

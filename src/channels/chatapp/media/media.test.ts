@@ -1,6 +1,15 @@
 // Files of messages: from the platform's emulator to what a turn is given, with everything that can go wrong between.
 import assert from "node:assert/strict"
-import { mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { Readable } from "node:stream"
 import { type TestContext, describe, test } from "node:test"
@@ -127,6 +136,26 @@ describe("a file of a message", () => {
     assert.ok(!JSON.stringify(input).includes(secret))
   })
 
+  test("that was waited for already is waited for no more: its turn is told that it is not to be had", async (context) => {
+    // The pauses between tries pass at once.
+    const sleep: typeof systemClock.sleep = (ms, signal) => systemClock.sleep(ms < 10_000 ? 1 : ms, signal)
+    const bench = await begin(context, { clock: { ...systemClock, sleep } })
+    bench.emulator.control.fault({ kind: "status", status: 500, method: "getFile", times: 0 })
+    bench.emulator.control.sendMedia({ userId: owner, kind: "photo", data: picture })
+    await bench.until(() => bench.jobs().length === 1, "a job")
+    const { input } = bench.jobs()[0] ?? assert.fail()
+    const late = { ...input, pending: { ...(input.pending as object), isLate: true } }
+    const told = await bench.channel.preparation.fetch(late, AbortSignal.timeout(20_000))
+    assert.match(notes(told)[0] ?? "", /left out: it could not be downloaded; the sender can send it again\]$/)
+    assert.equal(bench.jobs().length, 1)
+    const first = await bench.channel.preparation.fetch(input, AbortSignal.timeout(20_000))
+    assert.match(notes(first)[0] ?? "", /cannot be fetched yet; it will be shown by itself as soon as it is there\]$/)
+    assert.deepEqual(
+      bench.jobs().map(({ kind }) => kind),
+      ["turn", "late-files"],
+    )
+  })
+
   test("that the platform does not hand out costs the turn only a note", async (context) => {
     const bench = await begin(context)
     const document = { file_id: "gone", file_unique_id: "AQADgone", file_name: "x.pdf" }
@@ -158,6 +187,23 @@ describe("a file of a message", () => {
     const none = await ask({ ...size, file_id: "gone, too", file_unique_id: "AQADother" })
     assert.equal(none.media, undefined)
     assert.doesNotMatch(notes(none).join(), /preview/)
+  })
+
+  test("is told of and not shown where those before it fill what a model takes at once", async (context) => {
+    const bench = await begin(context)
+    const large = (n: number) => Buffer.concat([picture, Buffer.alloc(3_500_000, n)])
+    for (const n of [1, 2, 3, 4]) {
+      bench.emulator.control.sendMedia({ userId: owner, kind: "photo", data: large(n), albumId: "1" })
+    }
+    await bench.until(() => bench.jobs().length === 4, "a job for each")
+    const { preparation } = bench.channel
+    const whole = preparation.merge(bench.jobs().map((job) => job.input))
+    const input = await preparation.fetch(whole, AbortSignal.timeout(60_000))
+    assert.equal(input.media?.length, 3)
+    assert.deepEqual(
+      notes(input).flatMap((note) => /^\[file (\d) of 4, photo: image\/png/.exec(note)?.[1] ?? []),
+      ["1", "2", "3", "4"],
+    )
   })
 
   test("is downloaded once, however often it comes", async (context) => {
@@ -229,6 +275,28 @@ describe("a Bot API server of one's own", () => {
     mkdirSync(join(root, "photos"))
     writeFileSync(join(root, "photos", "1.png"), picture)
     assert.equal((await outcome(join(root, "photos", "1.png"))).kind, "kept")
+  })
+
+  test("has no file taken from it that is larger than is taken in, neither now nor when it is kept already", async () => {
+    const root = temporaryFolder()
+    const path = join(root, "1.png")
+    writeFileSync(path, Buffer.concat([picture, Buffer.alloc(1_000)]))
+    const folder = new MediaFolder(temporaryFolder())
+    let asked = 0
+    // The server does not say how large it is.
+    const client = fakeClient(async () => ((asked += 1), { file_id: "f", file_unique_id: "u", file_path: path }))
+    const outcome = async (maxBytes: number) => {
+      const got = await downloadFile(
+        { fileId: "f", uniqueId: "AQADlarge" },
+        { ...downloadOptions(client, folder, { localRoots: [root] }), maxBytes },
+      )
+      return got.kind === "kept" ? got.kind : `${got.why} ${got.bytes}`
+    }
+    const bytes = picture.length + 1_000
+    assert.deepEqual([await outcome(bytes - 1), existsSync(folder.path)], [`too-large ${bytes}`, false])
+    assert.equal(await outcome(bytes), "kept")
+    assert.equal(await outcome(bytes - 1), `too-large ${bytes}`)
+    assert.equal(asked, 2, "what is kept is not asked for again")
   })
 })
 
@@ -371,6 +439,22 @@ describe("a sticker", () => {
     assert.equal(bench.emulator.control.calls({ method: "getFile" }).length, 1)
     const row = bench.store.handle.prepare("select emoji, set_name, description from sticker").get()
     assert.deepEqual({ ...row }, { emoji: "👋", set_name: "Cats", description: "A cat that waves" })
+  })
+
+  test("that is answered has its words where it stands, to the letter", async (context) => {
+    const bench = await begin(context, { describePicture: async () => "It says $& and $1" })
+    const sticker = { kind: "sticker" as const, data: webp, emoji: "👋", name: "s.webp", mimeType: "image/webp" }
+    const shown = bench.emulator.control.sendMedia({ userId: owner, ...sticker })
+    bench.emulator.control.sendText({ userId: owner, text: "why <media:sticker> 👋?", replyTo: shown.message_id })
+    await bench.until(() => bench.jobs().length === 2, "two jobs")
+    const input = await fetch(bench)
+    assert.equal(input.context?.[0]?.text, "<media:sticker> 👋 (⟦It says $& and $1⟧)")
+    assert.equal(input.text, "why <media:sticker> 👋?")
+    const itself = await bench.channel.preparation.fetch(
+      bench.jobs()[0]?.input ?? assert.fail(),
+      AbortSignal.timeout(20_000),
+    )
+    assert.equal(itself.text, "<media:sticker> 👋 (⟦It says $& and $1⟧)")
   })
 
   test("is shown itself when nobody can describe it", async (context) => {

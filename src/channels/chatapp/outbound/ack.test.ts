@@ -8,15 +8,24 @@ import { createDelivery } from "../../../delivery/index.ts"
 import { systemIds } from "../../../kernel/index.ts"
 import { createSessions } from "../../../sessions/index.ts"
 import { parseAllowList } from "../../access.ts"
+import type { OutboxRow } from "../../../store/index.ts"
 import type { AccountSettings } from "../settings.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
-import { ackOf } from "./ack.ts"
+import { ackOf, takeAckBack } from "./ack.ts"
 import { nearestReaction } from "./reaction-emoji.ts"
 
 const person = 4242
 
 function decide(
-  given: { messages?: object; chatapp?: object; emoji?: string; mentioned?: boolean; chatKind?: string } = {},
+  given: {
+    messages?: object
+    chatapp?: object
+    emoji?: string
+    mentioned?: boolean
+    chatKind?: string
+    purpose?: TurnInput["purpose"]
+    agentId?: string
+  } = {},
 ): string | undefined {
   const identity =
     given.emoji === undefined ? {} : { agents: { list: [{ id: "main", identity: { emoji: given.emoji } }] } }
@@ -29,7 +38,8 @@ function decide(
   const settings = { ...account, allow: parseAllowList([], []) } as unknown as AccountSettings
   const chatKind = (given.chatKind ?? "supergroup") as "private"
   const route = { channel: "chatapp", account: "default", chatId: "-1001", chatKind, messageId: "7" }
-  const input = { agentId: "main", purpose: "chat" as const, route, mentioned: given.mentioned ?? true }
+  const { purpose = "chat", agentId = "main", mentioned = true } = given
+  const input = { agentId, purpose, route, mentioned }
   const ack = ackOf(config, settings, input)
   return ack && (ack.emoji ?? `none for ${ack.wanted}`)
 }
@@ -38,6 +48,7 @@ describe("an ack reaction", () => {
   test("is shown by its scope; in groups on mention when nothing is said", () => {
     assert.equal(decide(), "👀")
     assert.equal(decide({ mentioned: false }), undefined)
+    assert.equal(decide({ purpose: "hook" }), undefined, "nobody has written who could see it")
     assert.equal(decide({ chatKind: "private" }), undefined)
     const shown = (ackReactionScope: string) =>
       [{ chatKind: "private" }, { mentioned: false }, {}].map(
@@ -61,6 +72,7 @@ describe("an ack reaction", () => {
   test("is the configured one, else the agent's, else the usual; as near as the platform allows", () => {
     assert.equal(decide({ emoji: "🔥" }), "🔥")
     assert.equal(decide({ emoji: "🦀" }), "👀")
+    assert.equal(decide({ emoji: "🔥", agentId: "other" }), "👀")
     assert.equal(decide({ emoji: "🔥", messages: { ackReaction: "❤️" } }), "❤")
     assert.equal(decide({ messages: { ackReaction: "✅" } }), "👍")
     assert.equal(decide({ messages: { ackReaction: "🦀" } }), "none for 🦀")
@@ -68,6 +80,23 @@ describe("an ack reaction", () => {
     assert.equal(nearestReaction("👍🏽"), "👍")
     assert.equal(nearestReaction("words"), undefined)
   })
+})
+
+test("an ack that was never shown, or that the agent has put another reaction over, is not taken back", () => {
+  const route = {
+    channel: "chatapp",
+    account: "default",
+    chatId: "-1001",
+    chatKind: "supergroup" as const,
+    messageId: "7",
+  }
+  const ack = { route, wanted: "👀", emoji: "👀" as const }
+  const reaction = (chatId: string, messageId: string) =>
+    ({ kind: "react", chat_id: chatId, payload: JSON.stringify({ messageId, emoji: "🔥" }) }) as OutboxRow
+  const removals = (earlier: OutboxRow[], more: object = {}) => takeAckBack({ ...ack, ...more }, earlier).length
+  assert.equal(removals([reaction("-1001", "7")]), 0)
+  assert.equal(removals([reaction("-1001", "8"), reaction("-1002", "7")]), 1)
+  assert.equal(removals([], { wanted: "🦀", emoji: undefined }), 0)
 })
 
 describe("an ack reaction of a turn", () => {
@@ -101,6 +130,10 @@ describe("an ack reaction of a turn", () => {
   const emojiOf = (call: { parameters: Record<string, unknown> } | undefined) => {
     const reaction = call?.parameters["reaction"]
     return ((typeof reaction === "string" ? JSON.parse(reaction) : reaction) as { emoji: string }[])[0]?.emoji
+  }
+  const dropped = async () => {
+    const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5_000) })
+    return status?.counters["decoration-dropped"]
   }
   async function reply(input: TurnInput): Promise<void> {
     const { store, channel } = bench
@@ -179,6 +212,14 @@ describe("an ack reaction of a turn", () => {
     await reply(input)
     await bench.until(() => bench.logLines.some((line) => line.includes("ack not shown")), "the log line")
     assert.equal(reactions().length, 1)
+    assert.equal(await dropped(), 1)
+  })
+
+  test("is left out where an account has shown ten things within a second, and counted", async () => {
+    const input = await begin({ ackReactionScope: "all" })
+    for (let turn = 1; turn <= 12; turn += 1) bench.channel.observe(input, `run-${turn}`, { reasoning: "off" }).end()
+    await reply(input)
+    assert.deepEqual([reactions().length, await dropped()], [10, 2])
   })
 
   test("for which the platform has nothing like it is not tried, and said so", async () => {

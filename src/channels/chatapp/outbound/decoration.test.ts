@@ -114,7 +114,12 @@ describe("decoration", () => {
     assert.deepEqual(places.take(removal), { kind: "chat", delayMs: 100 })
     now += 3_600_000
     assert.deepEqual(places.take(removal), { kind: "chat", delayMs: 30_000 })
-    bench.store.handle.prepare("update outbox set state = 'sent' where id = ?").run(replyId ?? 0)
+    const becomes = (state: string) =>
+      bench.store.handle.prepare("update outbox set state = ? where id = ?").run(state, replyId ?? 0)
+    becomes("sending")
+    assert.equal(places.take(removal).kind, "chat", "it is on its way")
+    await add(...reply(route, "of the next turn").map((row) => ({ ...row, runAt: 4e12 })))
+    becomes("sent")
     assert.equal(places.take(removal).kind, "go")
   })
 
@@ -128,12 +133,15 @@ describe("decoration", () => {
       ["go", "go", "go", "go"],
     )
     assert.equal(places.take(row(5)).kind, "chat")
+    assert.equal(places.take(row(4)).kind, "go", "what was not sent has its place still")
     places.ended(row(2))
     assert.equal(places.take(row(5)).kind, "go")
     places.pause("a", 1e9)
     assert.deepEqual(places.take(row(6)), { kind: "chat", delayMs: 60_000 })
-    now += 60_000
     places.ended(row(1))
+    assert.equal(places.take({ ...row(7), account: "b" }).kind, "go", "another account has its own")
+    places.ended(row(7))
+    now += 60_000
     assert.equal(places.take(row(6)).kind, "go")
   })
 
@@ -170,6 +178,29 @@ test("a call ends after a minute, an upload later by its size, and none after wh
   assert.equal(callTimeoutMs(20), 20_000)
   assert.equal(callTimeoutMs(500, 5_000_000), 160_000)
   assert.equal(callTimeoutMs(500, 500_000_000), 500_000)
+})
+
+test("what is done to a message waits for handles, and for a token that is taken, however often it was tried", async () => {
+  const outcome = async (kind: "edit" | "delete" | "react", failure: object) => {
+    const settings = { timeoutSeconds: 20, retry: { attempts: 3, minDelayMs: 1, maxDelayMs: 1, jitter: 0 } }
+    const client = { call: async () => ({ ok: false, failure }) }
+    const context = { client, settings, begin: () => undefined, onFlood: assert.fail } as unknown as ActionContext
+    const payload = JSON.stringify({ messageId: "1", text: "x", emoji: null })
+    const { error: _words, ...rest } = {
+      error: "",
+      ...(await sendAction({ chat_id: "7", payload, attempts: 9 } as OutboxRow, kind, context)),
+    }
+    return rest
+  }
+  const refused = (code: number, description: string) => ({ kind: "refused", code, description })
+  for (const kind of ["edit", "delete", "react"] as const) {
+    const without = { kind: "unsent", isOutOfHandles: true, reason: "EMFILE" }
+    assert.deepEqual(await outcome(kind, without), { kind: "retry", delayMs: 2_000 })
+    assert.deepEqual(await outcome(kind, refused(401, "Unauthorized")), { kind: "retry", delayMs: 300_000 })
+    assert.equal((await outcome(kind, refused(500, "Internal Server Error"))).kind, "rejected")
+  }
+  const gone = refused(400, "Bad Request: message to react not found")
+  assert.equal((await outcome("react", gone)).kind, "sent", "where the message is gone, so is the reaction")
 })
 
 test("a reaction that is slow is given up soon, an edit and a deletion have the time of any call; of a flood all are told", async () => {

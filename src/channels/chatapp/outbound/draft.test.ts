@@ -5,6 +5,7 @@ import type { Update } from "grammy/types"
 import type { TurnInput, TurnView } from "../../../agent/turn-input.ts"
 import { systemClock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
+import { until } from "../../../../test/support/world.ts"
 import { type Bench, type BenchOptions, startBench } from "../test-bench/bench.ts"
 import { planStopped } from "../inbound/stopped.ts"
 import { turnOfDraft } from "./stop-turn.ts"
@@ -31,6 +32,11 @@ describe("the text of a draft", () => {
     assert.equal(blockEnd("x".repeat(45), 0, chunk, 4096), 40)
     assert.equal(blockEnd(`x${"😀".repeat(10)}`, 0, chunk, 4096), 19, "and never by half a character")
     assert.equal(blockEnd("abc", 0, { ...chunk, minChars: 1 }, 4096), 0)
+  })
+
+  test("in blocks is held to textChunkLimit, whatever draftChunk says", () => {
+    const chunk = { minChars: 30, maxChars: 50, breakPreference: "paragraph" as const }
+    assert.equal(blockEnd("x".repeat(35), 0, chunk, 10), 30)
   })
 
   test("in blocks waits for the break that is wanted, and takes another only where a piece is full", () => {
@@ -120,6 +126,7 @@ describe("a draft", () => {
     await nextDraft((text) => text === "one two three four")
     assert.equal(drafts().length, 2)
     assert.equal(String(drafts()[0]?.parameters["message_thread_id"]), route.threadId)
+    assert.equal(drafts()[0]?.parameters["keep_on_stop"], true)
     observer.onDelta?.({ kind: "text", text: " five" })
     observer.end()
     await send(route, "one two three four five")
@@ -152,6 +159,9 @@ describe("a draft", () => {
     observer.onStep?.({ number: 1, before: "This" })
     observer.onDelta?.({ kind: "reasoning", text: "And now?" })
     await nextDraft((text) => text === "This\n\n🤔 And now?")
+    observer.onStep?.({ number: 2, before: "" })
+    observer.onDelta?.({ kind: "reasoning", text: "Then" })
+    await nextDraft((text) => text === "This\n\n🤔 Then")
     observer.end()
   })
 
@@ -230,13 +240,102 @@ describe("a draft", () => {
       observer.end()
       await send(route, "one")
       assert.equal(drafts().length, 1)
+      assert.notEqual(drafts()[0]?.finishedAt, undefined, "what was on its way is cut: it would stand below the answer")
     })
   }
+
+  test("that a chat refuses is not shown there again, and counted", async () => {
+    const route = await begin()
+    bench.emulator.control.fault({ kind: "status", status: 400, method: "sendMessageDraft" })
+    const refused = observe(route)
+    refused.onDelta?.({ kind: "text", text: "one" })
+    await until("the refusal is counted", async () => {
+      const [status] = await bench.channel.status({ probe: false, signal: AbortSignal.timeout(5_000) })
+      return status?.counters["decoration-dropped"] === 1 ? true : undefined
+    })
+    refused.onDelta?.({ kind: "text", text: " two" })
+    const other = observe({ ...route, messageId: "8" })
+    other.onDelta?.({ kind: "text", text: "another" })
+    await nextDraft((text) => text === "another")
+    for (const each of [refused, other]) each.end()
+    assert.equal(drafts().length, 2)
+  })
+
+  test("begins its step anew where the model does, and in blocks shows no piece before it is whole again", async () => {
+    const idle = { count: 0, waiting: Promise.withResolvers<void>() }
+    const sleep: typeof systemClock.sleep = (ms, signal) => {
+      if (ms === 20_000) idle.waiting.resolve()
+      return systemClock.sleep(ms, signal)
+    }
+    const rested = async () => {
+      await idle.waiting.promise
+      idle.waiting = Promise.withResolvers()
+    }
+    const chatapp = { streamMode: "block", draftChunk: { minChars: 5, maxChars: 40 } }
+    const observer = observe(await begin({ chatapp, clock: { ...systemClock, sleep } }))
+    await rested()
+    observer.onDelta?.({ kind: "text", text: "First.\n\n" })
+    await nextDraft((text) => text === "First.")
+    observer.onStep?.({ number: 1, before: "First." })
+    observer.onDelta?.({ kind: "text", text: "What it began with.\n\n" })
+    await nextDraft((text) => text === "First.\n\nWhat it began with.")
+    idle.waiting = Promise.withResolvers()
+    const { id } = drafts().at(-1) ?? assert.fail()
+    observer.onRestart?.()
+    await bench.emulator.control.waitForCall({ method: "sendMessageDraft", after: id })
+    idle.waiting = Promise.withResolvers()
+    observer.onDelta?.({ kind: "text", text: "Now" })
+    await rested()
+    observer.onDelta?.({ kind: "text", text: " whole.\n\n" })
+    await nextDraft((text) => text === "First.\n\nNow whole.")
+    observer.end()
+    assert.deepEqual(
+      drafts().map(({ parameters }) => parameters["text"]),
+      ["First.", "First.\n\nWhat it began with.", "First.", "First.\n\nNow whole."],
+    )
+  })
+
+  test("is shown anew before it fades", async () => {
+    let passed = 0
+    const sleep: typeof systemClock.sleep = (ms, signal) => {
+      if (ms !== 20_000) return systemClock.sleep(ms, signal)
+      passed += ms
+      return systemClock.sleep(1, signal)
+    }
+    const clock = { ...systemClock, sleep, monotonic: () => systemClock.monotonic() + passed }
+    const observer = observe(await begin({ clock }))
+    observer.onDelta?.({ kind: "text", text: "one" })
+    const { id } = await nextDraft((text) => text === "one")
+    await bench.emulator.control.waitForCall({ method: "sendMessageDraft", after: id })
+    observer.end()
+  })
+
+  test("waits where ten things were shown within a second", async () => {
+    let passed = 0
+    const turnedAway = Promise.withResolvers<void>()
+    const sleep: typeof systemClock.sleep = (ms, signal) => {
+      if (ms === 300) turnedAway.resolve()
+      return systemClock.sleep(ms, signal)
+    }
+    const clock = { ...systemClock, sleep, monotonic: () => 1_000_000 + passed }
+    const config = { messages: { ackReactionScope: "all" } }
+    const route = await begin({ clock, config })
+    const input = { route, purpose: "chat", agentId: "main" } as TurnInput
+    for (let turn = 0; turn < 10; turn += 1) bench.channel.observe(input, "run", { reasoning: "off" }).end()
+    const observer = observe(route)
+    observer.onDelta?.({ kind: "text", text: "one" })
+    await turnedAway.promise
+    assert.equal(drafts().length, 0)
+    passed = 1_000
+    await nextDraft((text) => text === "one")
+    observer.end()
+  })
 
   for (const [name, chatapp, change] of [
     ["outside a topic", {}, { threadId: undefined }],
     ["in a group", { draftIn: "private" }, { chatKind: "supergroup", chatId: "-1001" }],
     ["where streamMode is off", { streamMode: "off" }, {}],
+    ["where parts of the answer are sent early", { blockStreaming: true }, {}],
   ] as [string, Record<string, unknown>, Record<string, unknown>][]) {
     test(`is not shown ${name}`, async () => {
       const route = await begin({ chatapp })

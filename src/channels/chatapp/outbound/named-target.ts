@@ -25,8 +25,8 @@ export async function findNamedTarget(route: Route, options: NamedTargetOptions)
   const limits = { timeoutMs: askTimeoutMs, signal }
   const chat = await client.call("getChat", { chat_id: route.chatId }, limits)
   if (chat.ok) return { ...route, chatId: String(chat.value.id), chatKind: chat.value.type }
-  // An unreachable platform proves nothing against the name: the outbox goes on trying.
-  if (chat.failure.kind !== "refused" || chat.failure.code === 429) return route
+  // A platform that does not answer, or is out of order, proves nothing against the name: the outbox goes on trying.
+  if (chat.failure.kind !== "refused" || chat.failure.code === 429 || chat.failure.code >= 500) return route
   const asked = options.known(name).slice(0, maxAsked)
   const people = await Promise.all(asked.map((id) => client.call("getChat", { chat_id: Number(id) }, limits)))
   const found = people.findIndex((person) => person.ok && person.value.username?.toLowerCase() === name)

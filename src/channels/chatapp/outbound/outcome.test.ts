@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { AppError } from "../../../kernel/index.ts"
 import { judgeMedia, judgeSend } from "./outcome.ts"
-import type { TextPayload } from "./payload.ts"
+import type { MediaPayload, TextPayload } from "./payload.ts"
 
 const retry = { attempts: 3, minDelayMs: 100, maxDelayMs: 1_000, jitter: 0 }
 const failed = (code: string) =>
@@ -54,6 +54,66 @@ test("what one refusal is about is left away for the next try, and nothing else 
     movedTo: "-1001",
   })
   assert.equal(judged(moved, { movedTo: "-1001" }, "group").kind, "rejected")
+})
+
+test("a wait that the platform asks for lasts a second at least, and is one whatever it is asked for with", () => {
+  const waits = (code: number, retryAfterSeconds?: number) => {
+    const words = refused(code, "Too Many Requests")
+    return judged(retryAfterSeconds === undefined ? words : { ...words, retryAfterSeconds }).delayMs
+  }
+  assert.deepEqual([waits(429), waits(429, 0), waits(429, 7), waits(400, 7)], [1_000, 1_000, 7_000, 7_000])
+})
+
+/** The same for a file with words below it. */
+function judgedFile(failure: Parameters<typeof judgeSend>[0], change: object = {}, rowKind = "photo") {
+  const caption = { text: "<b>a</b>", plain: "a", parseMode: "HTML" as const }
+  const payload = { path: "/media/a.png", mediaType: "image/png", caption, ...change }
+  const outcome = judgeSend(failure, { payload, rowKind, attempt: 1, retry, chatKind: "group", isReply: true })
+  return outcome as { kind: string; payload?: Partial<MediaPayload & TextPayload> }
+}
+
+test("a file that is not taken as what it is goes as something simpler, once, and its words without their markup", () => {
+  const as = (description: string, rowKind: string, change: object = {}) => {
+    const { kind, payload } = judgedFile(refused(400, `Bad Request: ${description}`), change, rowKind)
+    return payload?.sendAs ?? kind
+  }
+  for (const unfit of ["PHOTO_INVALID_DIMENSIONS", "IMAGE_PROCESS_FAILED", "wrong type of the web page content"]) {
+    assert.equal(as(unfit, "photo"), "document", unfit)
+    assert.equal(as(unfit, "document"), "rejected", unfit)
+    assert.equal(as(unfit, "photo", { sendAs: "document" }), "rejected", unfit)
+    assert.equal(as(unfit, "album", { path: undefined, items: [] }), "document", unfit)
+    assert.equal(as(unfit, "album", { path: undefined, items: [], sendAs: "document" }), "rejected", unfit)
+  }
+  assert.equal(as("VIDEO_CONTENT_TYPE_INVALID", "video"), "document")
+  assert.equal(as("AUDIO_CONTENT_URL_EMPTY", "audio"), "document")
+  assert.equal(as("file_content_type mismatch", "animation"), "document")
+  assert.equal(as("VOICE_MESSAGES_FORBIDDEN", "voice"), "audio")
+  assert.equal(as("VOICE_MESSAGES_FORBIDDEN", "voice", { sendAs: "audio" }), "document")
+  const unreadable = refused(400, "Bad Request: ENTITY_BOUNDS_INVALID")
+  assert.deepEqual(judgedFile(unreadable).payload?.caption, { text: "a", plain: "a" })
+  assert.equal(judgedFile(unreadable, { caption: undefined }).kind, "rejected")
+})
+
+test("the words of a file that may not be sent go alone, with the reason as text, whatever stands in it", () => {
+  const refusals = [
+    "not enough rights to send photos to the chat",
+    "CHAT_SEND_PHOTOS_FORBIDDEN",
+    "Request Entity Too Large",
+    "file is too big",
+    "CHAT_SEND_A_FORBIDDEN in <Crew>",
+  ]
+  for (const why of refusals) {
+    const { kind, payload } = judgedFile(refused(400, `Bad Request: ${why}`))
+    const plain = `a\n\n(The file cannot be sent: ${why})`
+    assert.deepEqual([kind, payload?.plain, payload?.path, payload?.linkPreview], ["replace", plain, undefined, false])
+    assert.equal(payload?.text, plain.replace("a", "<b>a</b>").replace("<Crew>", "&lt;Crew&gt;"))
+  }
+  assert.equal(
+    judgedFile(refused(400, "Bad Request: not enough rights to send text messages to the chat")).kind,
+    "rejected",
+  )
+  const { payload } = judgedFile({ kind: "page", status: 413 }, { caption: { text: "a < b", plain: "a < b" } })
+  assert.equal(payload?.text, "a < b\n\n(The file cannot be sent: it is too large)")
 })
 
 test("a page before the platform tells whether the message can have arrived", () => {

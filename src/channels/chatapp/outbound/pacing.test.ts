@@ -7,8 +7,10 @@ import { startEmulator } from "../../../../emulator/index.ts"
 import { Random } from "../../../../emulator/random.ts"
 import { systemClock } from "../../../kernel/index.ts"
 import type { Route } from "../../../sessions/route.ts"
+import type { OutboxRow } from "../../../store/index.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
 import { SendPacer } from "./pacing.ts"
+import { messageCount } from "./send.ts"
 
 function pacerAt() {
   const time = { now: 1_000_000 }
@@ -55,6 +57,22 @@ describe("a chat", () => {
     assert.ok(sent >= 19 && sent <= 20, `${sent}`)
   })
 
+  test("that is named as one is paced as a group; a file in an album counts, a reaction does not", () => {
+    const sent = pacerAt().sentWithin("@crew", 60_000)
+    assert.ok(sent >= 19 && sent <= 20, `${sent}`)
+    const counted = (kind: string, payload: object = {}) =>
+      messageCount({ kind, payload: JSON.stringify(payload) } as OutboxRow)
+    assert.deepEqual(
+      [counted("text"), counted("edit"), counted("delete"), counted("react"), counted("album", { items: [1, 2, 3] })],
+      [1, 1, 0, 0, 3],
+    )
+    // Its words went alone.
+    assert.equal(counted("album", { text: "x" }), 1)
+    const { pacer } = pacerAt()
+    assert.equal(pacer.take({ id: 1, chatId: "-1001", messages: 8 }).kind, "go")
+    assert.deepEqual(pacer.take({ id: 2, chatId: "-1001", messages: 1 }), { kind: "chat", delayMs: 5_000 })
+  })
+
   test("that was refused waits as long as it was told, others do not, and gets no burst for a while", () => {
     const { time, send, meetFlood } = pacerAt()
     meetFlood("1", 5_000)
@@ -79,6 +97,20 @@ describe("an account", () => {
     assert.deepEqual(send("5"), { kind: "account", delayMs: 3_000 })
     time.now += 3_000
     assert.equal(send("5").kind, "go")
+  })
+
+  test("does not wait for one chat that is refused again and again, nor for several that were long after each other", () => {
+    const { time, send, meetFlood } = pacerAt()
+    for (let again = 0; again < 3; again += 1) {
+      meetFlood("1", 100)
+      time.now += 200
+    }
+    assert.equal(send("9").kind, "go")
+    for (const chatId of ["2", "3", "4"]) {
+      meetFlood(chatId, 3_000)
+      time.now += 1_000
+    }
+    assert.equal(send("9").kind, "go")
   })
 
   test("gives a place back that was taken and never used", () => {

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { after, before, describe, test } from "node:test"
 import type { MessageChange, Reply } from "../../../delivery/contract.ts"
 import type { Route } from "../../../sessions/route.ts"
+import type { OutboxRow } from "../../../store/index.ts"
 import { type Bench, startBench } from "../test-bench/bench.ts"
 import type { TextPayload } from "./payload.ts"
 
@@ -269,6 +270,16 @@ describe("a text", () => {
     assert.equal(there.at(-1)?.text, "hello")
   })
 
+  test("whose refusal repeats the token is kept without it", async () => {
+    begin()
+    const description = `Forbidden: ${bench.emulator.token} may not`
+    bench.emulator.control.fault({ kind: "status", status: 403, description, method: "sendMessage" })
+    await send({ text: "hello" })
+    await settled()
+    assert.match(rows()[0]?.error ?? "", /^403 Forbidden: \S+ may not$/)
+    assert.ok(!JSON.stringify(rows()).includes(bench.emulator.token))
+  })
+
   test("waits when the token is refused", async () => {
     begin()
     bench.emulator.control.fault({ kind: "status", status: 401, description: "Unauthorized", method: "sendMessage" })
@@ -441,6 +452,31 @@ describe("a picture", () => {
     assert.equal(received()[0]?.document?.file_name, "Отчёт_за_11月.pdf")
   })
 
+  test("with a name that goes on and on keeps its beginning and its ending", async () => {
+    begin()
+    for (const name of [`${"n".repeat(60)}.pdf`, `${"n".repeat(61)}.pdf`]) {
+      const path = mediaFile(name, Buffer.from("%PDF-1.4"))
+      await send({ media: [{ path, mediaType: "application/pdf" }] })
+    }
+    await settled()
+    assert.deepEqual(
+      received().map((message) => message.document?.file_name),
+      [60, 50].map((count) => `${"n".repeat(count)}.pdf`),
+    )
+  })
+
+  test("whose size nobody can tell is tried as one; wide or narrow up to the platform's limit it is one", async () => {
+    begin()
+    for (const [name, bytes] of [
+      ["odd.png", Buffer.from("no header")],
+      ["wide.png", pngOf(4000, 200)],
+      ["large.png", pngOf(5000, 5000)],
+    ] as const)
+      await send({ media: [{ path: mediaFile(name, bytes), mediaType: "image/png" }] })
+    await settled()
+    assert.equal(calls("sendPhoto").length, 3)
+  })
+
   test("outside the media folder, by link, missing, empty or too large is refused without a call", async () => {
     begin({ mediaMaxMb: 0.001 })
     mediaFile("large.png", Buffer.alloc(2000))
@@ -526,6 +562,10 @@ describe("a file", () => {
     ["a.mp3", "audio/mpeg", false, "sendAudio"],
     ["a.ogg", "audio/ogg", true, "sendVoice"],
     ["a.wav", "audio/wav", true, "sendAudio"],
+    ["a.ogg", "audio/ogg", false, "sendAudio"],
+    ["a.m4a", "Audio/X-M4A; codecs=aac", true, "sendVoice"],
+    ["a.mov", "video/quicktime", false, "sendVideo"],
+    ["a.jpg", "image/JPEG; q=1", false, "sendPhoto"],
     ["a.svg", "image/svg+xml", false, "sendDocument"],
     ["a.bin", "application/octet-stream", false, "sendDocument"],
   ]
@@ -619,6 +659,46 @@ describe("a row's fallback", () => {
     const payload = row?.payload as unknown as TextPayload
     assert.deepEqual(payload, { text: "a <b>b</b> &amp; c", plain: "a b & c", parseMode: "HTML", linkPreview: true })
     assert.equal(row?.laneKey, `chatapp:default:${person}`)
+  })
+})
+
+describe("the channel's sender", () => {
+  test("tells the size of early parts, within that of a message, only where such parts are wanted", () => {
+    const early = (chatapp: object) => (begin({ ...chatapp }), bench.channel.sender.earlyReplies?.(route()))
+    assert.equal(early({}), undefined)
+    const blockStreamingCoalesce = { minChars: 300, maxChars: 900, idleMs: 70 }
+    assert.deepEqual(early({ blockStreaming: true, blockStreamingCoalesce }), blockStreamingCoalesce)
+    const small = { blockStreaming: true, blockStreamingCoalesce, textChunkLimit: 200 }
+    assert.deepEqual(early(small), { minChars: 200, maxChars: 200, idleMs: 70 })
+  })
+
+  test("tells which rows are answers, and their words as they are read", () => {
+    begin()
+    const { sender } = bench.channel
+    const media = [{ path: "/a.png", mediaType: "image/png" }]
+    const row = (kind: string, payload: object) => ({ kind, payload: JSON.stringify(payload) }) as OutboxRow
+    const planned = [
+      ...sender.plan(route(), { text: "**a**", media: [] }),
+      ...sender.plan(route(), { text: "**b**", media }),
+      ...sender.plan(route(), { text: "", media }),
+    ].map(({ kind, payload }) => row(kind, payload as object))
+    const edit = row("edit", { messageId: "1", text: "c", plain: "c" })
+    assert.deepEqual(
+      [...planned, edit].map((each) => [sender.isAnswer?.(each), sender.wordsOf?.(each), sender.isRepeatable?.(each)]),
+      [
+        [true, "a", false],
+        [true, "b", false],
+        [false, "", false],
+        [false, undefined, true],
+      ],
+    )
+  })
+
+  test("knows its accounts, and nobody sends from another", () => {
+    begin()
+    const { sender } = bench.channel
+    assert.deepEqual([sender.hasAccount?.("default"), sender.hasAccount?.("other")], [true, false])
+    assert.throws(() => sender.resolveTarget("123", "other"), { code: "target-invalid", message: /no account "other"/ })
   })
 })
 

@@ -17,7 +17,7 @@ import { planEdit, planReply, planSticker } from "../outbound/plan.ts"
 import { emojiOf } from "../outbound/plan-change.ts"
 import type { Renderer } from "../outbound/render.ts"
 import { resolveTarget } from "../outbound/target.ts"
-import { type Settings } from "../settings.ts"
+import type { AccountSettings, Settings } from "../settings.ts"
 import type { Stickers } from "../stickers/index.ts"
 import {
   type Deed,
@@ -94,9 +94,7 @@ export class Operations {
     const settings = this.#gate(route, "sendMessage")
     if (input.text.trim() === "" && input.media === undefined)
       throw new AppError("bad-request", "There is nothing to send")
-    const buttons = input.buttons?.filter((row) => row.length > 0) ?? []
-    const refused = buttons.length > 0 ? buttonsRefused(settings, route.chatKind) : undefined
-    if (refused !== undefined) throw new AppError("forbidden", `The message cannot be sent: ${refused}`)
+    const buttons = buttonsFor(route, settings, input.buttons)
     const key = { runId: context.runId, digest: digestOf(route, input) }
     const earlier = earlierSend(this.#options.store, key)
     if (earlier) return await this.#outcome(earlier, route, context)
@@ -142,7 +140,9 @@ export class Operations {
     const own = ownMessage(this.#options.store, route, input.messageId)
     if (own === undefined) throw new AppError("not-found", "The bot has not sent a message of this id to this chat")
     // Not said: the keyboard stays. Said and empty: it goes.
-    const buttons = input.buttons ?? (JSON.parse(own) as { buttons?: ReplyButton[][] }).buttons
+    const buttons = input.buttons
+      ? buttonsFor(route, settings, input.buttons)
+      : (JSON.parse(own) as { buttons?: ReplyButton[][] }).buttons
     const { messageId, text } = input
     const edit = buttons ? { messageId, text, buttons } : { messageId, text }
     return await this.#put([planEdit(settings, this.#options.render, route, edit)], route, context)
@@ -244,6 +244,14 @@ export class Operations {
     }
     return { content: [{ type: "text", text: JSON.stringify(answer) }] }
   }
+}
+
+/** Rows without buttons are none. Throws where the chat may have no buttons. */
+function buttonsFor(route: Route, settings: AccountSettings, given: ReplyButton[][] = []): ReplyButton[][] {
+  const buttons = given.filter((row) => row.length > 0)
+  const refused = buttons.length > 0 ? buttonsRefused(settings, route.chatKind) : undefined
+  if (refused !== undefined) throw new AppError("forbidden", `The message cannot be sent: ${refused}`)
+  return buttons
 }
 
 function digestOf(route: Route, input: SendInput & { fileId?: string }): string {

@@ -257,6 +257,21 @@ describe("a target", () => {
     assert.equal(calls("getChat").length, asked, "for others nobody is looked for")
   })
 
+  test("by an @name stays that name where the platform does not say whose it is, and is refused where it does", async () => {
+    const named = { channel: "chatapp", account: "default", chatId: "@crew_of_the_sky", chatKind: "channel" } as const
+    const found = () => bench.channel.findTarget(named, AbortSignal.timeout(60_000))
+    for (const fault of [
+      { kind: "status", status: 500 },
+      { kind: "429", retryAfter: 1 },
+      { kind: "html", status: 502 },
+      { kind: "cut" },
+    ] as const) {
+      bench.emulator.control.fault({ ...fault, method: "getChat" })
+      assert.deepEqual(await found(), named, fault.kind)
+    }
+    await assert.rejects(found(), { code: "target-invalid", message: /^@crew_of_the_sky is nobody .* chat not found$/ })
+  })
+
   test("other than the turn's own chat is refused to everybody else, whatever they touch", async () => {
     begin({ allowFrom: [friend] })
     const others: Partial<ToolContext>[] = [
@@ -369,7 +384,8 @@ describe("a turn that has read words of others", () => {
 })
 
 describe("buttons", () => {
-  const long = "x".repeat(60) + "ü".repeat(10)
+  // Sixty-four characters and more bytes: it is those that count.
+  const long = "x".repeat(54) + "ü".repeat(10)
   const rows = [[{ text: "Yes", callback_data: "yes", style: "success" }], [{ text: "Long", callback_data: long }]]
   const keyboard = () => said()[0]?.reply_markup?.inline_keyboard.flat() as { text: string; callback_data: string }[]
 
@@ -393,10 +409,22 @@ describe("buttons", () => {
     assert.equal(said()[0]?.reply_markup, undefined)
   })
 
+  test("that come with an edit have their values too, and the message is the same for what is said of it", async () => {
+    const { messageId } = answerOf(await message({ action: "send", message: "?" }))
+    const other = [[{ text: "Other", callback_data: `other ${long}` }]]
+    const edited = await message({ action: "edit", messageId, message: "!", buttons: other })
+    assert.equal(answerOf(edited)["messageId"], messageId)
+    assert.equal(readButtonValue(bench.store, keyboard()[0]?.callback_data ?? "")?.value, `other ${long}`)
+  })
+
   for (const capabilities of [{ inlineButtons: "off" }, { inlineButtons: "group" }, []]) {
     test(`are refused in a direct chat when capabilities are ${JSON.stringify(capabilities)}`, async () => {
       begin({ capabilities })
       await assert.rejects(message({ action: "send", message: "?", buttons: rows }), { code: "forbidden" })
+      const { messageId } = answerOf(await message({ action: "send", message: "?", buttons: [[]] }))
+      await assert.rejects(message({ action: "edit", messageId, message: "!", buttons: rows }), { code: "forbidden" })
+      await message({ action: "edit", messageId, message: "!", buttons: [] })
+      assert.equal(said()[0]?.text, "!")
     })
   }
 })
