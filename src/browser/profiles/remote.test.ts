@@ -103,6 +103,8 @@ test("reaches a browser by each form of address, with its credentials on every r
     assert.deepEqual([tabs.running, status.connected, status.running], [true, true, true], cdpUrl)
     const far = list.profiles.find(({ name }: { name: string }) => name === "far")
     assert.deepEqual([far.running, far.isRemote, far.isDefault, far.cdpPort], [true, true, true, proxy.port])
+    const isAsked = !cdpUrl.includes("/devtools/") && !("onlySocket" in options)
+    assert.equal(far.tabCount, isAsked ? (await remote.pages()).length : 0, cdpUrl)
     const refused = proxy.requests.filter(({ status }) => status === 401 || status === 403)
     assert.deepEqual(refused, [], cdpUrl)
     if (cdpUrl.includes("/devtools/"))
@@ -225,14 +227,8 @@ suite("lines that are slow or dead", { concurrency: 4 }, () => {
     })
     const { body } = await bench.call("GET", "/profiles")
     assert.deepEqual(
-      body.profiles.map(({ name, running }: { name: string; running: boolean }) => [name, running]),
-      [
-        ["managed", false],
-        ["a", false],
-        ["b", false],
-        ["c", false],
-        ["relay", false],
-      ],
+      body.profiles.map(({ name, ...is }: Record<string, unknown>) => [name, is["running"], is["connected"]]),
+      ["managed", "a", "b", "c", "relay"].map((name) => [name, false, false]),
     )
     assert.equal(proxy.waiting.most, 6, "version and list of three")
   })
@@ -385,6 +381,9 @@ test("attachOnly uses a browser that its owner started, and never starts or ends
   const refused = await without.call("POST", "/start")
   assert.deepEqual(errorOf(refused), [409, "browser-not-running"])
   assert.match(refused.body.error.hint, /attachOnly.*--remote-debugging-port=18879/)
+  const usual = await startBrowserBench({ attachOnly: true })
+  t.after(() => usual.stop())
+  assert.equal((await usual.call("GET", "/")).body.cdpPort, 18_800, "the first of the range")
   const bench = await attach(remote.port)
   t.after(() => bench.stop())
   assert.equal((await bench.call("POST", "/start")).status, 200)
