@@ -211,6 +211,7 @@ test("a changed configuration restarts only the profiles that it changes", async
   const preferences = join(bench.stateFolder, "browser", "one", "user-data", "Default", "Preferences")
   await mkdir(dirname(preferences), { recursive: true })
   await writeFile(preferences, "{ damaged")
+  assert.equal((await bench.call("GET", "/?profile=one")).body.cdpPort, one, "also before it runs")
   const pids = await Promise.all(["managed", "one", "two"].map((name) => pidOf(name)))
   const alive = () => pids.map(isProcessAlive)
   bench.settings.color = "#123456"
