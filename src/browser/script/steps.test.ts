@@ -47,7 +47,7 @@ test("takes amounts for numbers as people write them", async () => {
     ["1\u00a0299,5", 1299.5],
     ["1'299.50", 1299.5],
     ["12.345.678", 12_345_678],
-    ["from 7.", 7],
+    ["from 12,5, or so", 12.5],
     ["-3", -3],
     [12, 12],
     [["a", "b", "c"], 3],

@@ -1,6 +1,6 @@
 // Which addresses may be asked for, in every spelling, and the proxy that holds pages of untrusted turns to it.
 import assert from "node:assert/strict"
-import { createServer, request as httpRequest } from "node:http"
+import { createServer, type IncomingMessage, request as httpRequest } from "node:http"
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net"
 import { once } from "node:events"
 import { mkdir } from "node:fs/promises"
@@ -466,6 +466,135 @@ test("the proxy passes on what was said as it was said, and asks a site again th
     Array.from({ length: 3 }, () => "GET /form? HTTP/1.1"),
   )
   assert.equal(connections, 2)
+})
+
+test("the proxy keeps to itself what belongs to one connection, and passes on all else, however long or odd", async (context) => {
+  const heard: { names: string[]; long: number | undefined; body: string }[] = []
+  const site = createTcpServer((socket) => {
+    let text = ""
+    socket.on("error", () => undefined)
+    socket.on("data", (data) => {
+      text += String(data)
+      const [head = "", body = ""] = text.split("\r\n\r\n")
+      const lines = head.split("\r\n").slice(1)
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+      if (!text.includes("\r\n\r\n") || body.length < length) return
+      const names = lines.map((line) => (line.split(":")[0] ?? "").toLowerCase())
+      heard.push({ names, long: lines.find((line) => line.startsWith("X-Long"))?.length, body })
+      socket.end(
+        "HTTP/1.1 200 OK\r\nKeep-Alive: 1\r\nProxy-Authenticate: x\r\nX-Odd: a\u0001b\r\nX-Long: " +
+          "y".repeat(20_000) +
+          "\r\nContent-Length: 2\r\n\r\nok",
+      )
+    })
+  })
+  site.listen(0, "127.0.0.1")
+  await once(site, "listening")
+  context.after(() => site.close())
+  const { proxy } = await startProxy(context, { allow: ["127.0.0.1"] })
+  const { port } = new URL(await proxy.url())
+  const authorization = Buffer.from(`${proxyUser}:word`).toString("base64")
+  const socket = connect(Number(port), "127.0.0.1")
+  const own = ["Keep-Alive: 1", "TE: trailers", "Trailer: x", "Proxy-Connection: keep-alive", "Proxy-Authenticate: x"]
+  const words = [
+    `GET http://127.0.0.1:${(site.address() as AddressInfo).port}/ HTTP/1.1`,
+    "Host: elsewhere.example",
+    `Proxy-Authorization: Basic ${authorization}`,
+    ...own,
+    "Accept: a/b",
+    `X-Long: ${"x".repeat(20_000)}`,
+    "Content-Length: 4",
+    "Connection: close",
+  ]
+  socket.write(`${words.join("\r\n")}\r\n\r\nbody`)
+  let answer = ""
+  for await (const chunk of socket) answer += String(chunk)
+  const [{ names, long, body }] = heard as [(typeof heard)[number]]
+  assert.deepEqual(
+    [names.toSorted(), long, body],
+    [["accept", "connection", "content-length", "host", "x-long"], 20_008, "body"],
+  )
+  assert.match(answer, /^HTTP\/1\.1 200 OK\r\nX-Odd: a.b\r\nX-Long: y{20000}\r\n/)
+  assert.doesNotMatch(answer, /keep-alive: 1|proxy-authenticate/i)
+})
+
+test("the proxy tries each address that was checked, says why none took it, and forgets that when one does", async (context) => {
+  const closed = createTcpServer().listen(0, "127.0.0.1")
+  await once(closed, "listening")
+  const { port } = closed.address() as AddressInfo
+  closed.close()
+  await once(closed, "close")
+  const look = async () => ["127.0.0.9", "127.0.0.1"]
+  const { say, tunnel, explain } = await startProxy(context, { allow: ["*.example"] }, look)
+  const url = `http://two.example:${port}/`
+  for (const ask of [() => say(`GET ${url}`), () => tunnel(`two.example:${port}`)]) {
+    assert.match((await ask()).line ?? "", / 502 /)
+    const { code, message, hint } = explain(url) ?? {}
+    assert.deepEqual([code, hint], ["navigation-failed", "Nothing listens at this address"])
+    assert.match(message ?? "", new RegExp(`No connection to 127.0.0.1 port ${port} \\(ECONNREFUSED\\)`))
+    const again = createServer((_request, response) => response.end("back")).listen(port, "127.0.0.1")
+    await once(again, "listening")
+    assert.match((await ask()).line ?? "", / 200 /)
+    assert.equal(explain(url), undefined)
+    again.close().closeAllConnections()
+    await once(again, "close")
+  }
+})
+
+test("the proxy takes what comes behind the head of a tunnel in one packet with it", async (context) => {
+  const site = await startSite(context)
+  const { proxy } = await startProxy(context, { allow: ["127.0.0.1"] })
+  const { port } = new URL(await proxy.url())
+  const authorization = Buffer.from(`${proxyUser}:word`).toString("base64")
+  const socket = connect(Number(port), "127.0.0.1")
+  const inside = "GET /early HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+  socket.write(
+    `CONNECT 127.0.0.1:${site.port} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${authorization}\r\n\r\n${inside}`,
+  )
+  let answer = ""
+  for await (const chunk of socket) answer += String(chunk)
+  assert.match(answer, /^HTTP\/1\.1 200 Connected\r\n\r\nHTTP\/1\.1 200 OK/)
+  assert.deepEqual(site.hits, ["GET x/early "])
+})
+
+test("the proxy tells its secret to its own browsers alone, and of strangers who do not come to be told", async (context) => {
+  const policy = policyOf()
+  const log = pino({ level: "silent" })
+  const taken = createTcpServer().listen(0, "127.0.0.1")
+  await once(taken, "listening")
+  context.after(() => taken.close())
+  const proxy = new GuardProxy({ policy: () => policy, log, secret: new Secret("word") })
+  context.after(() => proxy.stop())
+  const ask = (origin: string, source?: "Proxy" | "Server") =>
+    proxy.login({ origin, scheme: "basic", ...(source ? { source } : {}) })
+  assert.equal(proxy.port, undefined)
+  assert.equal(ask("http://127.0.0.1:undefined", "Proxy"), undefined)
+  const { port } = taken.address() as AddressInfo
+  const url = await proxy.url(port)
+  assert.notEqual(url, `http://127.0.0.1:${port}`, "another has the port")
+  assert.equal(await proxy.url(), url)
+  assert.deepEqual(ask(url, "Proxy"), { response: "ProvideCredentials", username: proxyUser, password: "word" })
+  for (const [origin, source] of [
+    [url, "Server"],
+    [url, undefined],
+    [`http://127.0.0.1:${port}`, "Proxy"],
+  ] as const)
+    assert.equal(ask(origin, source), undefined)
+  let strangers = 0
+  const leave = proxy.onStranger(() => (strangers += 1))
+  const come = async (path: string) => {
+    const request = httpRequest({ port: new URL(url).port, host: "127.0.0.1", path }).end()
+    const [response] = (await once(request, "response")) as [IncomingMessage]
+    response.resume()
+    return response.statusCode
+  }
+  assert.equal(await come(greetingUrl), 407)
+  assert.equal(strangers, 0)
+  assert.equal(await come("http://example.com/"), 407)
+  assert.equal(strangers, 1)
+  leave()
+  await come("http://example.com/")
+  assert.equal(strangers, 1)
 })
 
 test("the proxy outlives what a hostile server answers", async (context) => {
