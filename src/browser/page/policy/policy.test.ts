@@ -469,7 +469,7 @@ test("the proxy passes on what was said as it was said, and asks a site again th
 })
 
 test("the proxy keeps to itself what belongs to one connection, and passes on all else, however long or odd", async (context) => {
-  const heard: { names: string[]; long: number | undefined; body: string }[] = []
+  const heard: { names: string[]; long: number | undefined; kept: string | undefined; body: string }[] = []
   const site = createTcpServer((socket) => {
     let text = ""
     socket.on("error", () => undefined)
@@ -480,7 +480,8 @@ test("the proxy keeps to itself what belongs to one connection, and passes on al
       const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
       if (!text.includes("\r\n\r\n") || body.length < length) return
       const names = lines.map((line) => (line.split(":")[0] ?? "").toLowerCase())
-      heard.push({ names, long: lines.find((line) => line.startsWith("X-Long"))?.length, body })
+      const kept = lines.find((line) => line.startsWith("Connection"))
+      heard.push({ names, long: lines.find((line) => line.startsWith("X-Long"))?.length, kept, body })
       socket.end(
         "HTTP/1.1 200 OK\r\nKeep-Alive: 1\r\nProxy-Authenticate: x\r\nX-Odd: a\u0001b\r\nX-Long: " +
           "y".repeat(20_000) +
@@ -504,16 +505,17 @@ test("the proxy keeps to itself what belongs to one connection, and passes on al
     "Accept: a/b",
     `X-Long: ${"x".repeat(20_000)}`,
     "Content-Length: 4",
-    "Connection: close",
+    "Connection: close, x-own",
   ]
   socket.write(`${words.join("\r\n")}\r\n\r\nbody`)
   let answer = ""
   for await (const chunk of socket) answer += String(chunk)
-  const [{ names, long, body }] = heard as [(typeof heard)[number]]
+  const [{ names, long, kept, body }] = heard as [(typeof heard)[number]]
   assert.deepEqual(
     [names.toSorted(), long, body],
     [["accept", "connection", "content-length", "host", "x-long"], 20_008, "body"],
   )
+  assert.equal(kept, "Connection: close")
   assert.match(answer, /^HTTP\/1\.1 200 OK\r\nX-Odd: a.b\r\nX-Long: y{20000}\r\n/)
   assert.doesNotMatch(answer, /keep-alive: 1|proxy-authenticate/i)
 })
