@@ -7,6 +7,7 @@ import { AppError } from "../kernel/index.ts"
 import { type BrowserBench, startBrowserBench } from "../../test/support/browser-service.ts"
 import { type PagesServer, startPagesServer } from "../../test/support/pages-server.ts"
 import { toolContext } from "../../test/support/tool-context.ts"
+import { actions } from "./tool/input.ts"
 
 let bench: BrowserBench
 let pages: PagesServer
@@ -112,6 +113,16 @@ test("tells a model what to mend, and ends when the turn does", async () => {
   await assert.rejects(use({ action: "act", request: { kind: "click", selector: "#x" } }), {
     code: "selector-unsupported",
   })
+  for (const [input, message] of [
+    [{ action: "open" }, "open: url: is missing"],
+    [{ action: "focus" }, "focus: targetId: is missing"],
+    [{ action: "act", request: { kind: "click" } }, "act click: needs a ref, or x and y, or all three"],
+    [{ action: "act", request: { kind: "run" } }, /^act run: steps: is missing$/],
+    [{ action: "act", kind: "press" }, "act press: key: is missing"],
+    [{ action: "act", request: { kind: "dance" } }, /^act: kind 'dance' is not supported; these work: click/],
+    [{ action: "act" }, /^act: kind is missing/],
+  ] as const)
+    await assert.rejects(use(input), { code: "bad-request", message })
   for (const where of [{ target: "node" }, { target: "sandbox" }, { target: "moon" }, { node: "laptop" }]) {
     await assert.rejects(use({ action: "tabs", ...where }), { code: "bad-request", hint: "Leave target and node out" })
   }
@@ -167,6 +178,54 @@ test("shows what the configuration says where a model names no mode", async () =
   bench.settings.snapshotDefaults = { mode: "full" }
   assert.deepEqual([await hasWords(), await hasWords({ mode: "efficient" })], [true, false])
   bench.settings.snapshotDefaults = {}
+})
+
+test("says what comes next: a snapshot, an answer, or nothing because it was a file", async () => {
+  const opened = await use({ action: "open", url: "about:blank", targetUrl: `${pages.url}/shop/` })
+  assert.equal(JSON.parse(textOf(opened)).url, "about:blank", "url counts")
+  assert.equal(opened.note, "Take a snapshot to read the page and to get refs of its elements.")
+  const { targetId } = JSON.parse(textOf(opened))
+  const file = await use({ action: "navigate", url: `${pages.url}/file` })
+  assert.match(file.note ?? "", /gave a file instead of a page; the tab stays/)
+  const loaded = await use({ action: "navigate", url: `${pages.url}/dialogs.html`, snapshot: "efficient" })
+  assert.equal(loaded.note, undefined, "it has one already")
+  const page = (loaded.content[1] as unknown as { text: string }).text
+  const ref = (name: string) => new RegExp(`button "${name}" \\[ref=(\\w+)\\]`).exec(page)?.[1]
+  const asked = await use({
+    action: "act",
+    targetId,
+    snapshot: "diff",
+    request: { kind: "click", ref: ref("Confirm") },
+  })
+  assert.match(asked.note ?? "", /answer it with the action dialog \(accept true or false\)/)
+  assert.deepEqual(JSON.parse(textOf(asked)).dialog, { type: "confirm", message: "Really?" })
+  await use({ action: "dialog", accept: true })
+  const changed = await use({
+    action: "act",
+    snapshot: "diff",
+    kind: "evaluate",
+    fn: "() => void document.body.append('more words')",
+  })
+  assert.deepEqual([changed.content.length, JSON.parse(textOf(changed)).title], [2, "answer true"])
+  const aria = await use({ action: "snapshot", snapshotFormat: "aria" })
+  assert.equal(JSON.parse(textOf(aria)).format, "aria")
+  const drawn = await use({ action: "snapshot", labels: true })
+  assert.deepEqual(
+    drawn.content.map(({ type }) => type),
+    ["text", "image"],
+  )
+  assert.equal(JSON.parse(textOf(await use({ action: "focus", targetId }))).targetId, targetId)
+  assert.equal(JSON.parse(textOf(await use({ action: "close", targetId }))).targetId, targetId)
+  for (const [action, key] of [
+    ["status", "profile"],
+    ["start", "running"],
+    ["profiles", "profiles"],
+  ] as const)
+    assert.ok(key in JSON.parse(textOf(await use({ action }))), action)
+  const { tool } = bench.service
+  const repeatable = actions.filter((action) => tool.repeatable({ action }))
+  const looks = ["status", "profiles", "tabs", "snapshot", "screenshot", "console", "errors", "requests"]
+  assert.deepEqual(repeatable.toSorted(), looks.toSorted(), "what is not only looked at is never done twice")
 })
 
 test("costs a model few tokens to be told of", () => {

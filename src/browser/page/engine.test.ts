@@ -420,14 +420,17 @@ test("selects by value or label, several where the list takes them, and nothing 
   await go("actions.html")
   await done({ kind: "select", ref: await bench.refOf("Colour"), values: ["Green"] })
   await done({ kind: "select", ref: await bench.refOf("Extras"), values: ["Cream", "Ice"] })
-  for (const [name, values] of [
-    ["Colour", ["Purple"]],
-    ["Colour", ["b"]],
-    ["Colour", ["r", "g"]],
-    ["Name", ["r"]],
+  for (const [name, values, message, hint] of [
+    ["Colour", ["Purple"], /has no option 'Purple'$/, /value or the label/],
+    ["Extras", ["Cream", "Salt"], /has no option 'Salt'$/, /value or the label/],
+    ["Colour", ["b"], /has no option 'b'$/, /value or the label/],
+    ["Colour", ["r", "g"], /takes one value only$/, undefined],
+    ["Name", ["r"], /is not a list of options$/, /opened and chosen from with clicks/],
   ] as const) {
     const refused = await refusal({ kind: "select", ref: await bench.refOf(name), values })
     assert.deepEqual([refused.status, refused.code], [400, "bad-request"], name)
+    assert.match(refused.message, message)
+    if (hint) assert.match(refused.hint, hint)
   }
   const chosen = "() => [...document.querySelectorAll('option:checked')].map((option) => option.text)"
   assert.deepEqual(await evaluate(chosen), ["Green", "Cream", "Ice"])
@@ -444,16 +447,42 @@ test("fills fields of every kind at once, or none of them", async () => {
   ]
   const state = `() => { const form = document.forms[0]; return [form.name.value, form.news.checked, form.size[0].checked, form.colour.value] }`
   const before = await evaluate(state)
-  for (const wrong of [
-    { ref: await bench.refOf("Locked"), value: "x" },
-    { ref: "999999", value: "x" },
-    { ref: fields[0]?.ref, type: "checkbox", value: true },
-  ]) {
-    assert.notEqual((await refusal({ kind: "fill", fields: [...fields, wrong] })).code, "timeout")
+  for (const [wrong, code, words] of [
+    [{ ref: await bench.refOf("Locked"), value: "x" }, "disabled", /./],
+    [{ ref: "999999", value: "x" }, "ref-not-found", /./],
+    [{ ref: fields[0]?.ref, type: "checkbox", value: true }, "bad-request", /is not a checkbox\. Leave type out/],
+    [{ ref: fields[1]?.ref, type: "radio", value: true }, "bad-request", /is not a radio/],
+    [{ ref: fields[3]?.ref, type: "text", value: "r" }, "bad-request", /is not a text/],
+    [
+      { ref: await bench.refOf("Large"), value: false },
+      "bad-request",
+      /cannot be switched off\. Switch on another one/,
+    ],
+  ] as const) {
+    const refused = await refusal({ kind: "fill", fields: [...fields, wrong] })
+    assert.equal(refused.code, code)
+    assert.match(`${refused.message}. ${refused.hint}`, words)
     assert.deepEqual(await evaluate(state), before)
   }
   await done({ kind: "fill", fields })
   assert.deepEqual(await evaluate(state), ["Ada", true, true, "g"])
+  for (const [value, isOn] of [
+    [false, false],
+    [true, true],
+    ["", false],
+    ["1", true],
+    [0, false],
+    [1, true],
+    ["off", false],
+  ] as const) {
+    await done({ kind: "fill", fields: [{ ref: fields[1]?.ref, type: "switch", value }] })
+    assert.equal(await evaluate("document.forms[0].news.checked"), isOn, String(value))
+  }
+  await done({ kind: "fill", fields: [{ ref: fields[3]?.ref, type: "listbox", value: ["r"] }] })
+  await evaluate("() => void (document.forms[0].name.onkeydown = ({ key }) => (document.title = key))")
+  await done({ kind: "fill", fields: [{ ref: fields[0]?.ref, type: "email", value: ["a", "b"] }], submit: true })
+  assert.deepEqual(await evaluate(state), ["a,b", false, true, "r"])
+  assert.equal(await evaluate("document.title"), "Enter", "in the last field")
   assert.equal((await act({ kind: "fill", fields: [] })).status, 400)
 })
 
@@ -483,6 +512,7 @@ test("leaves a field what it had when it is given what it cannot hold, and the f
       ],
     })
     assert.deepEqual([wrong.code, wrong.message], ["bad-request", `The field of ref ${ref} does not take this value`])
+    assert.match(wrong.hint, /Dates are written 2026-01-31/)
     assert.equal((await refusal({ kind: "type", ref, text: value })).code, "bad-request")
     assert.deepEqual(await evaluate(state), given)
   }
@@ -542,7 +572,14 @@ test("gives up a wait when its time is up, and says what it waited for", async (
     // Where the machine is too busy for a single look, the limit round the whole call is what ends it.
     assert.match(late.body.error.message, /in vain|took longer/)
   }
-  assert.equal((await act({ kind: "wait", selector: "p[" })).status, 400)
+  const late = await act({ kind: "wait", fn: "() => missing.thing", timeoutMs: 3_000 })
+  assert.match(late.body.error.message, /in vain for the function to be true \(.*missing is not defined/)
+  assert.match(late.body.error.hint, /Take a snapshot.*or give a larger timeoutMs/)
+  const selector = await act({ kind: "wait", selector: "p[" })
+  assert.deepEqual([selector.status, selector.body.error.message], [400, "selector: is not a CSS selector"])
+  // What can never be so is not waited for.
+  const code = await act({ kind: "wait", fn: "this is no code", timeoutMs: 60_000 })
+  assert.deepEqual([code.status, code.body.error.code], [400, "evaluate-failed"])
   assert.equal((await act({ kind: "wait" })).status, 400)
 })
 
@@ -553,16 +590,23 @@ test("evaluates functions and expressions, with an element too, and names what g
   assert.equal(await evaluate("() => undefined"), null)
   const ref = await bench.refOf("Name")
   assert.equal((await done({ kind: "evaluate", ref, fn: "(element) => element.name" })).result, "name")
-  for (const fn of [
-    "() => { throw new Error('no') }",
-    "() => process",
-    "this is no code",
-    "() => { const a = {}; a.a = a; return a }",
-  ]) {
+  for (const [fn, message] of [
+    ["() => { throw new Error('no') }", /^The code failed: Error: no$/],
+    ["() => { throw 'words' }", /^The code failed: words$/],
+    ["() => process", /process is not defined$/],
+    ["this is no code", /SyntaxError/],
+    ["() => { const a = {}; a.a = a; return a }", /circular/],
+  ] as const) {
     const failed = await act({ kind: "evaluate", fn })
     assert.deepEqual([failed.status, failed.body.error.code], [400, "evaluate-failed"], fn)
+    assert.match(failed.body.error.message, message)
+    const onElement = await act({ kind: "evaluate", fn, ref })
+    assert.match(onElement.body.error.message, message)
   }
-  assert.match((await act({ kind: "evaluate", fn: "'x'.repeat(2e6)" })).body.error.message, /too large/)
+  const large = (await act({ kind: "evaluate", fn: "'x'.repeat(1e6)" })).body.error
+  assert.match(large.message, /too large: 1000002 characters of JSON/)
+  assert.match(large.hint, /At most 1000000 are given out/)
+  assert.equal(await evaluate("'x'.repeat(1e6 - 2)").then(({ length }) => length), 1e6 - 2)
 })
 
 test("ends code that never ends, with an element and without, and the tab works on", async () => {

@@ -41,6 +41,61 @@ test("reads keys by name with what is held", () => {
     assert.throws(() => parseKey(text, "linux"), { code: "bad-request" })
 })
 
+test("reads keys by other names that people give them, and with the codes of a keyboard", () => {
+  for (const [text, key, code, keyCode] of [
+    ["esc", "Escape", "Escape", 27],
+    ["RETURN", "Enter", "Enter", 13],
+    ["Del", "Delete", "Delete", 46],
+    ["left", "ArrowLeft", "ArrowLeft", 37],
+    ["Right", "ArrowRight", "ArrowRight", 39],
+    ["up", "ArrowUp", "ArrowUp", 38],
+    ["down", "ArrowDown", "ArrowDown", 40],
+    ["pagedown", "PageDown", "PageDown", 34],
+    ["Insert", "Insert", "Insert", 45],
+    ["F1", "F1", "F1", 112],
+    ["F12", "F12", "F12", 123],
+    ["Space", " ", "Space", 32],
+    [" ", " ", "Space", 32],
+    ["\n", "Enter", "Enter", 13],
+    ["\t", "Tab", "Tab", 9],
+    ["7", "7", "Digit7", 55],
+    ["Q", "Q", "KeyQ", 81],
+    ["-", "-", "Minus", 189],
+    ["/", "/", "Slash", 191],
+    ["\\", "\\", "Backslash", 220],
+    ["`", "`", "Backquote", 192],
+    ["é", "é", "", 0],
+  ] as const) {
+    const { key: name, ...read } = parseKey(text, "linux")
+    assert.deepEqual([name, read.code, read.keyCode], [key, code, keyCode], text)
+  }
+  for (const [text, modifiers] of [
+    ["ctrl+x", 2],
+    ["Cmd+x", 4],
+    ["command+x", 4],
+    ["Option+x", 1],
+    ["alt+Shift+x", 9],
+    ["ControlOrMeta+x", 2],
+    ["Shift+Tab", 8],
+  ] as const) {
+    const { modifiers: bits, text: given } = parseKey(text, "linux")
+    assert.deepEqual([bits, given], [modifiers, undefined], text)
+  }
+  assert.deepEqual([parseKey("Shift+é", "linux").text, parseKey("Shift+Enter", "linux").text], ["é", "\r"])
+  assert.deepEqual([parseKey("Alt+Shift+q", "linux").key, parseKey("Alt+Q", "linux").key], ["Q", "q"])
+  for (const [text, commands] of [
+    ["Meta+c", ["copy"]],
+    ["Control+V", ["paste"]],
+    ["Meta+b", []],
+    ["Alt+c", []],
+    ["c", []],
+  ] as const)
+    assert.deepEqual(parseKey(text, "darwin").commands, commands, text)
+  for (const text of ["F13", "Shift+Nope", "", "ab"]) {
+    assert.throws(() => parseKey(text, "linux"), { message: `'${text}' is not a key`, hint: /Shift\+Tab/ })
+  }
+})
+
 test("knows the metadata services in every spelling that a URL leaves of them", () => {
   const hosts = [
     "169.254.169.254",

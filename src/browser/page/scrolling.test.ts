@@ -74,6 +74,8 @@ test("goes on where a list brings more, and says so when the words never come", 
   assert.match(await page(), /Post 95\b/)
   const { error } = (await act({ kind: "scroll", ref: feed, text: "Post 101" })).body
   assert.equal(error.code, "not-found")
+  assert.equal(error.message, "These words are not on the page, as far as it scrolls")
+  assert.match(error.hint, /Scroll something else \(ref\)/)
   const hidden =
     '<p style="display: none">Words at the very end</p><p style="visibility: hidden">Words at the very end</p>'
   await evaluate(`document.body.insertAdjacentHTML("afterbegin", ${JSON.stringify(hidden)})`)

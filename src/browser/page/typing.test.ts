@@ -173,3 +173,35 @@ test("a key is for what the click before it gives the focus to with the next fra
     "a".repeat(15),
   )
 })
+
+const act = (body: object) => bench.call("POST", "/act", body)
+
+test("tells what a field holds that has not taken all of the text, unless nobody is to see it", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/sent.html` })
+  const fields = "<input aria-label=Short maxlength=3><input aria-label=Word type=password maxlength=3>"
+  await act({ kind: "evaluate", fn: `() => void (document.body.innerHTML = "${fields}")` })
+  for (const [name, held] of [
+    ["Short", '"abc"'],
+    ["Word", "something else"],
+  ] as const) {
+    const { error } = await type(name, "abcdef")
+    assert.equal(error.code, "text-refused")
+    assert.match(error.message, new RegExp(`holds ${held} instead of what was typed$`))
+    assert.match(error.hint, /a limit or a form of its own/)
+  }
+})
+
+test("holds a key for as long as it is asked to, and says what is no key", async () => {
+  const fn = `() => {
+    globalThis.told = []
+    for (const type of ["keydown", "keyup"]) addEventListener(type, ({ key, timeStamp }) => told.push([type, key, timeStamp]))
+  }`
+  await act({ kind: "evaluate", fn })
+  await act({ kind: "press", key: "ArrowLeft", delayMs: 150 })
+  const [down, up] = (await act({ kind: "evaluate", fn: "told" })).body.result
+  assert.deepEqual([down[0], down[1], up[0], up[1]], ["keydown", "ArrowLeft", "keyup", "ArrowLeft"])
+  assert.ok(up[2] - down[2] >= 100, `${up[2] - down[2]} ms`)
+  const { code, message, hint } = (await act({ kind: "press", key: "Hyper+a" })).body.error
+  assert.deepEqual([code, message], ["bad-request", "'Hyper+a' is not a key"])
+  assert.match(hint, /Enter, Tab, Escape, ArrowDown/)
+})

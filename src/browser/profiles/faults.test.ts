@@ -154,6 +154,19 @@ suite("what is left behind", { concurrency: 2 }, () => {
     }
   })
 
+  test("takes another browser that answers on the port for none of its own, and starts one", async (t) => {
+    const folder = temporaryFolder()
+    const pid = await leave(folder, withPort, `await bench.call("POST", "/start")`)
+    const record = JSON.parse(await readFile(recordOf(folder), "utf8"))
+    record.door.webSocketUrl = record.door.webSocketUrl.replace(/[^/]+$/, "another")
+    await writeFile(recordOf(folder), JSON.stringify(record))
+    const bench = await startBench(t, folder)
+    assert.equal((await bench.call("POST", "/start")).status, 200)
+    assert.notEqual((await bench.call("GET", "/")).body.pid, pid)
+    assert.equal(isProcessAlive(pid), false)
+    assert.match(bench.logLines.join(""), /another browser answers on its port.*left browser ended/)
+  })
+
   test("gets past a zombie: its browser that has ended and that nobody has asked after", async (t) => {
     const folder = temporaryFolder()
     const userData = join(folder, "browser", "managed", "user-data")
@@ -203,6 +216,7 @@ suite("what is left behind", { concurrency: 2 }, () => {
     const refused = await bench.call("POST", "/start")
     assert.deepEqual([refused.status, refused.body.error.code], [503, "browser-start-failed"])
     assert.match(refused.body.error.message, new RegExp(`in use by another browser \\(process ${child.pid}\\)`))
+    assert.match(refused.body.error.hint, /Close that browser/)
     const reset = await bench.call("POST", "/reset-profile", {})
     assert.deepEqual([reset.status, reset.body.error.code], [409, "conflict"])
     assert.equal(child.exitCode, null)

@@ -196,6 +196,7 @@ test("leaves a lock of another host alone, unless our own record says that it wa
   const refused = await moved.call("POST", "/start")
   assert.deepEqual([refused.status, refused.body.error.code], [503, "browser-start-failed"])
   assert.match(refused.body.error.message, /process 77 on host another-host/)
+  assert.match(refused.body.error.hint, /host is gone, remove .*SingletonLock$/)
   const record = {
     pid: 77,
     door: { port: 18_800, webSocketUrl: "ws://127.0.0.1:18800/devtools/browser/x" },
@@ -236,4 +237,47 @@ test("fails at once, with the browser's own last words, when it does not come up
   const blocked = await broken.call("POST", "/start")
   assert.deepEqual([blocked.status, blocked.body.error.code], [503, "browser-start-failed"])
   assert.match(blocked.body.error.message, /folder of profile managed cannot be used: EEXIST/)
+  assert.match(blocked.body.error.hint, new RegExp(`Look at ${join(folder, "browser", "managed")}: `))
+})
+
+test("says of each browser that does not come up what to do, and tries again only where that may help", async (t) => {
+  const folder = temporaryFolder()
+  const program = join(folder, "program")
+  const tries = join(folder, "tries")
+  const profiles: BrowserConfig["profiles"] = { port: { driver: "managed", cdpPort: 18_860 } }
+  const settings = { executablePath: program, profiles }
+  const bench = await startBrowserBench(settings, { stateFolder: folder, startTimeoutMs: 400 })
+  t.after(() => bench.stop())
+  const lines = Array.from({ length: 7 }, (_, at) => `line ${at}`)
+  const taken = "echo 'Cannot start http server for devtools.' >&2; exec sleep 1000"
+  for (const [profile, first, body, tried, message, hint] of [
+    [
+      "managed",
+      "#!/bin/sh",
+      "echo 'No usable sandbox!' >&2; exit 1",
+      1,
+      /exit code 1.*usable sandbox/,
+      /noSandbox to true/,
+    ],
+    ["managed", "#!/bin/sh", "kill -9 $$", 1, /ended at once \(SIGKILL\)$/, /by hand with the same arguments/],
+    [
+      "managed",
+      "#!/bin/sh",
+      `printf '${lines.join("\\n")}' >&2; exit 2`,
+      1,
+      /: line 2 \| line 3 \| .*line 6$/,
+      /by hand/,
+    ],
+    ["managed", "#!/bin/sh", "exec sleep 1000", 2, /did not answer within 400 ms$/, /very busy needs another try/],
+    ["managed", "#!/nowhere/at/all", "", 0, /could not be started: .*ENOENT/, /Check browser\.executablePath/],
+    ["port", "#!/bin/sh", taken, 5, /its port is taken/, /try again/],
+  ] as const) {
+    await writeFile(program, `${first}\necho >> ${tries}\n${body}\n`, { mode: 0o755 })
+    await writeFile(tries, "")
+    const refused = await bench.call("POST", `/start?profile=${profile}`)
+    assert.deepEqual([refused.status, refused.body.error.code], [503, "browser-start-failed"], body)
+    assert.match(refused.body.error.message, message)
+    assert.match(refused.body.error.hint, hint, body)
+    assert.equal((await readFile(tries, "utf8")).length, tried, body)
+  }
 })

@@ -62,6 +62,29 @@ test("makes profiles with a colour of their own and no port, which can be used a
   assert.deepEqual([far.isRemote, far.cdpPort, far.cdpUrl], [true, 443, "https://host.example/x?token=***"])
   assert.equal(bench.settings.profiles["far"]?.cdpUrl, remote.cdpUrl)
   assert.equal(bench.logLines.join("\n").includes("s3cret"), false)
+  const { body: tabs } = await bench.call("POST", "/profiles/create", { name: "tabs", driver: "extension" })
+  assert.deepEqual([bench.settings.profiles["tabs"]?.driver, tabs.isRemote], ["extension", false])
+  assert.equal((await bench.call("GET", "/?profile=tabs")).body.cdpPort, tabs.cdpPort, "the port of the relay")
+})
+
+test("gives a new profile a colour that none has, and not that of the configuration, as long as there are some", async (t) => {
+  const colors = ["#0066CC", "#9933FF", "#FF6699", "#00CCCC", "#FF9900", "#6666FF", "#CC3366"]
+  const written = (all: string[]) =>
+    Object.fromEntries(all.map((color, at) => [`p${at}`, { driver: "managed", color }]))
+  const profiles = { managed: { driver: "managed", color: "#0066CC" } } as BrowserConfig["profiles"]
+  const { call, settings, service } = await startBench(t, { profiles })
+  // #FF4500 is the configuration's, #00AA00 the relay's.
+  assert.equal((await call("POST", "/profiles/create", { name: "first" })).body.color, "#9933FF")
+  settings.profiles = written(colors) as BrowserConfig["profiles"]
+  await service.reconfigure()
+  assert.equal((await call("POST", "/profiles/create", { name: "last" })).body.color, "#339966")
+  assert.match((await call("POST", "/profiles/create", { name: "more" })).body.color, /^#[0-9A-F]{6}$/)
+})
+
+test("a profile may take the name of the relay, and is the usual one by it", async (t) => {
+  const profiles: BrowserConfig["profiles"] = { relay: { driver: "managed" } }
+  const { call } = await startBench(t, { defaultProfile: "relay", profiles })
+  assert.equal((await call("GET", "/")).body.profile, "relay")
 })
 
 test("leaves `managed` its colour when it is written down without one", async (t) => {
@@ -134,6 +157,22 @@ test("removes a profile with its browser, keeps its data in the trash, and touch
   }
   for (const [name, expected] of Object.entries(refused))
     assert.deepEqual(errorOf(await bench.call("DELETE", `/profiles/${name}`)), expected, name)
+  const hintOf = async (name: string) => (await bench.call("DELETE", `/profiles/${name}`)).body.error.hint
+  assert.match(await hintOf("managed"), /browser\.defaultProfile/)
+  assert.match(await hintOf("work"), /svc browser profiles/)
+  assert.doesNotMatch(await hintOf("relay"), /reset-profile/, "it has nothing that could be emptied")
+})
+
+test("removes no data where there is none, and none that is not a profile's of our own", async () => {
+  await bench.call("POST", "/profiles/create", { name: "unused" })
+  const unused = (await bench.call("DELETE", "/profiles/unused")).body
+  assert.deepEqual(unused, { ok: true, profile: "unused", deleted: false })
+  await bench.call("POST", "/profiles/create", { name: "elsewhere", cdpUrl: "http://127.0.0.1:9" })
+  const folder = join(bench.stateFolder, "browser", "elsewhere")
+  await mkdir(folder, { recursive: true })
+  const elsewhere = (await bench.call("DELETE", "/profiles/elsewhere")).body
+  assert.deepEqual(elsewhere, { ok: true, profile: "elsewhere", deleted: false })
+  assert.ok(existsSync(folder))
 })
 
 test("resets a managed profile: the data goes to the trash, and the next start is as the first", async () => {
@@ -172,6 +211,7 @@ test("a changed configuration restarts only the profiles that it changes", async
   const preferences = join(bench.stateFolder, "browser", "one", "user-data", "Default", "Preferences")
   await mkdir(dirname(preferences), { recursive: true })
   await writeFile(preferences, "{ damaged")
+  assert.equal((await bench.call("GET", "/?profile=one")).body.cdpPort, one, "also before it runs")
   const pids = await Promise.all(["managed", "one", "two"].map((name) => pidOf(name)))
   const alive = () => pids.map(isProcessAlive)
   bench.settings.color = "#123456"

@@ -102,9 +102,12 @@ async function deleteProfile(options: CoreOptions, name: string): Promise<Delete
     })
   }
   if (!Object.hasOwn(settings.profiles, name)) {
-    const hint = registry.has(name)
+    const known = registry.all.find((profile) => profile.name === name)
+    const hint = known?.owned
       ? "It is always there; svc browser reset-profile empties it"
-      : "Those that there are: svc browser profiles"
+      : known
+        ? "relay is always there; remote goes with browser.cdpUrl"
+        : "Those that there are: svc browser profiles"
     throw new AppError("profile-not-found", `There is no profile ${name} in the configuration`, { hint })
   }
   const isOurs = registry.all.some((profile) => profile.name === name && profile.owned)

@@ -6,7 +6,8 @@ import { cdpPortRange, findFreePort } from "./ports.ts"
 
 test("derives the range from the control port, and falls back where no such ports are", () => {
   assert.deepEqual(cdpPortRange(18_791), { first: 18_800, last: 18_899 })
-  assert.deepEqual(cdpPortRange(65_500), { first: 18_800, last: 18_899 })
+  assert.deepEqual(cdpPortRange(65_427), { first: 65_436, last: 65_535 })
+  assert.deepEqual(cdpPortRange(65_428), { first: 18_800, last: 18_899 })
   assert.deepEqual(cdpPortRange(0), { first: 18_800, last: 18_899 })
 })
 

@@ -103,6 +103,8 @@ test("reaches a browser by each form of address, with its credentials on every r
     assert.deepEqual([tabs.running, status.connected, status.running], [true, true, true], cdpUrl)
     const far = list.profiles.find(({ name }: { name: string }) => name === "far")
     assert.deepEqual([far.running, far.isRemote, far.isDefault, far.cdpPort], [true, true, true, proxy.port])
+    const isAsked = !cdpUrl.includes("/devtools/") && !("onlySocket" in options)
+    assert.equal(far.tabCount, isAsked ? (await remote.pages()).length : 0, cdpUrl)
     const refused = proxy.requests.filter(({ status }) => status === 401 || status === 403)
     assert.deepEqual(refused, [], cdpUrl)
     if (cdpUrl.includes("/devtools/"))
@@ -159,6 +161,7 @@ test("takes a lost connection up again with the next action, in the same tab, an
     const lost = await pending
     assert.deepEqual(errorOf(lost), [503, "browser-lost"])
     assert.match(lost.body.error?.hint ?? "", /connects to it again/)
+    assert.match((await bench.call("GET", "/")).body.lastError, /\w/)
     // Without naming the tab: it is still the one that was used last, not the first of the browser.
     const stale = await bench.call("POST", "/act", { kind: "click", ref })
     assert.deepEqual(errorOf(stale), [409, "stale-ref"])
@@ -168,6 +171,7 @@ test("takes a lost connection up again with the next action, in the same tab, an
   const clicked = await bench.call("POST", "/act", { kind: "click", ref: again })
   assert.equal(clicked.body.title, "Sent")
   assert.equal(bench.logLines.filter((line) => line.includes('"browser lost"')).length, 2)
+  assert.equal((await bench.call("GET", "/")).body.lastError, null)
 })
 
 test("keeps what a tab pretends to be over a lost connection, until it is stopped", async (t) => {
@@ -225,14 +229,8 @@ suite("lines that are slow or dead", { concurrency: 4 }, () => {
     })
     const { body } = await bench.call("GET", "/profiles")
     assert.deepEqual(
-      body.profiles.map(({ name, running }: { name: string; running: boolean }) => [name, running]),
-      [
-        ["managed", false],
-        ["a", false],
-        ["b", false],
-        ["c", false],
-        ["relay", false],
-      ],
+      body.profiles.map(({ name, ...is }: Record<string, unknown>) => [name, is["running"], is["connected"]]),
+      ["managed", "a", "b", "c", "relay"].map((name) => [name, false, false]),
     )
     assert.equal(proxy.waiting.most, 6, "version and list of three")
   })
@@ -385,11 +383,15 @@ test("attachOnly uses a browser that its owner started, and never starts or ends
   const refused = await without.call("POST", "/start")
   assert.deepEqual(errorOf(refused), [409, "browser-not-running"])
   assert.match(refused.body.error.hint, /attachOnly.*--remote-debugging-port=18879/)
+  const usual = await startBrowserBench({ attachOnly: true })
+  t.after(() => usual.stop())
+  assert.equal((await usual.call("GET", "/")).body.cdpPort, 18_800, "the first of the range")
   const bench = await attach(remote.port)
   t.after(() => bench.stop())
   assert.equal((await bench.call("POST", "/start")).status, 200)
   const { body } = await bench.call("GET", "/")
-  assert.deepEqual([body.running, body.cdpPort, body.pid], [true, remote.port, null])
+  assert.deepEqual([body.running, body.cdpPort, body.pid, body.headless], [true, remote.port, null, true])
+  assert.match(body.chosenBrowser, /Chrome/)
   assert.equal((await bench.call("GET", "/profiles")).body.profiles[0].isRemote, false)
   assert.deepEqual(errorOf(await bench.call("POST", "/reset-profile", {})), [409, "profile-unsupported"])
   await bench.call("POST", "/stop", {})
@@ -401,6 +403,8 @@ test("says what answers in place of a browser", async (t) => {
   const reply = await bench.call("GET", "/snapshot")
   assert.deepEqual(errorOf(reply), [503, "browser-unreachable"])
   assert.match(reply.body.error.message, /HTTP 404/)
+  assert.match(reply.body.error.hint, /Check that the browser runs/)
+  assert.equal(pages.requests.filter(({ url }) => url === "/json/version").length, 1, "it would say the same again")
   const gone = await startChaosProxy({ target: remote.port })
   await gone.stop()
   const closed = await startFar(t, `http://127.0.0.1:${gone.port}`)

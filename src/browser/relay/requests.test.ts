@@ -52,3 +52,33 @@ test("what could not be held up while the extension slept is asked for again, an
   await heard.promise
   assert.deepEqual(asked, ["F1", "F1"])
 })
+
+test("an answer goes to the session in which the request was held up, whatever its number looks like", async () => {
+  const browser = new ScriptedBrowser()
+  const { tabs, tab } = await browser.open({ sharedSession: true })
+  const requests = requestsOf(tabs)
+  const held: string[] = []
+  const leave = requests.on("Fetch.requestPaused", ({ requestId }: { requestId: string }) => held.push(requestId))
+  requests.on("Fetch.authRequired", ({ requestId }: { requestId: string }) => held.push(requestId))
+  await tab.attach()
+  browser.event("Target.attachedToTarget", frameOf("F1"), "S1")
+  browser.event("Fetch.requestPaused", { requestId: "interception job 1" }, "S1")
+  browser.event("Fetch.authRequired", { requestId: "2" }, "F1")
+  assert.equal(new Set(held).size, 2)
+  const said: unknown[] = []
+  browser.answer("Fetch.continueRequest", ({ sessionId, params }) => {
+    said.push([sessionId, params])
+    return {}
+  })
+  for (const requestId of held) await requests.send("Fetch.continueRequest", { requestId, url: "https://a.example/" })
+  const url = "https://a.example/"
+  assert.deepEqual(said, [
+    ["S1", { requestId: "interception job 1", url }],
+    ["F1", { requestId: "2", url }],
+  ])
+  browser.event("Target.detachedFromTarget", { sessionId: "F1" }, "S1")
+  await assert.rejects(requests.send("Fetch.continueRequest", { requestId: held[1] }), { code: "tab-not-found" })
+  leave()
+  browser.event("Fetch.requestPaused", { requestId: "3" }, "S1")
+  assert.equal(held.length, 2)
+})

@@ -59,7 +59,7 @@ export class RelayServer {
     this.#server = createServer((request, response) => {
       const { status, body } = this.#answer(request)
       response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" })
-      response.end(request.method === "HEAD" ? undefined : JSON.stringify(body))
+      response.end(JSON.stringify(body))
       request.resume()
     })
     this.#server.headersTimeout = 15_000

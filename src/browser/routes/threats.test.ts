@@ -168,8 +168,8 @@ test("gives out nothing of a page that sends itself to a file or to a metadata s
 
 test("A18: no process of the browser listens anywhere, and its command line is free of what it need not have", async () => {
   await bench.call("POST", "/start")
-  const { pid, cdpPort, cdpUrl } = (await bench.call("GET", "/")).body
-  assert.deepEqual([cdpPort, cdpUrl], [null, null])
+  const { pid, cdpPort, cdpUrl, cdpHttp } = (await bench.call("GET", "/")).body
+  assert.deepEqual([cdpPort, cdpUrl, cdpHttp], [null, null, false])
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8")
   assert.match(line, /--remote-debugging-pipe\0/)
   assert.doesNotMatch(line, /debugging-port|remote-debugging-address|remote-allow-origins|disable-web-security/)

@@ -1,12 +1,12 @@
 // Kept scripts that are changed while they run: what was changed stays.
 import assert from "node:assert/strict"
-import { rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { silentLog } from "../../../test/support/store.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { systemClock } from "../../kernel/index.ts"
-import { Shelf } from "./shelf.ts"
+import { Shelf, delicateStep, nameIn, sitesOfUrls } from "./shelf.ts"
 
 const scriptOf = (url: string) => ({ start: "", sites: ["a.example"], named: [], steps: [{ kind: "navigate", url }] })
 const shelfIn = (folder: string) => new Shelf({ folder, clock: systemClock, log: silentLog, holdsSecret: () => false })
@@ -36,4 +36,90 @@ test("steps that were done are not told as undone because their script could not
   writeFileSync(folder, "in its place")
   await shelf.note(running, undefined)
   assert.match((await shelf.keep("buy", scriptOf("https://a.example/two"))) ?? "", /^it could not be written: /)
+})
+
+test("keeps so many, so long, and nothing with a secret in it, and says of each why not", async () => {
+  const folder = join(temporaryFolder(), "scripts")
+  const shelf = new Shelf({
+    folder,
+    clock: systemClock,
+    log: silentLog,
+    holdsSecret: (text) => text.includes("hunter2"),
+  })
+  assert.deepEqual(await shelf.list(), [])
+  await assert.rejects(shelf.read("buy"), { code: "not-found", hint: "None are kept yet" })
+  assert.match(
+    (await shelf.keep("buy", scriptOf(`https://a.example/${"x".repeat(100_000)}`))) ?? "",
+    /longer than 100000/,
+  )
+  assert.match(
+    (await shelf.keep("buy", scriptOf("https://a.example/?hunter2"))) ?? "",
+    /secret stands in it: give it by/,
+  )
+  mkdirSync(folder, { recursive: true })
+  for (let count = 0; count < 199; count += 1) writeFileSync(join(folder, `s${count}.json`), "{}")
+  for (const name of ["Capital.json", "notes.txt", "-dash.json"]) writeFileSync(join(folder, name), "{}")
+  assert.equal(await shelf.keep("last", scriptOf("https://a.example/")), undefined)
+  assert.match((await shelf.keep("more", scriptOf("https://a.example/"))) ?? "", /^there are 200 kept scripts already$/)
+  assert.equal(await shelf.keep("last", scriptOf("https://a.example/two")), undefined, "in its own place there is one")
+  assert.deepEqual(
+    (await shelf.list()).map(({ name, runs }) => [name, runs]),
+    [["last", 0]],
+    "others cannot be read",
+  )
+  await assert.rejects(shelf.read("s7"), {
+    code: "bad-request",
+    message: /kept script s7 cannot be read/,
+    hint: /s7\.json$/,
+  })
+  await assert.rejects(shelf.read("none"), { code: "not-found", hint: /^There are: last, s0, s1, / })
+  await shelf.remove("s7")
+  await assert.rejects(shelf.read("s7"), { code: "not-found" })
+  await assert.rejects(shelf.remove("s7"), { code: "not-found" })
+})
+
+test("a script has a plain name", () => {
+  assert.equal(nameIn(" Buy-2 "), "buy-2")
+  assert.equal(nameIn("a".repeat(40)).length, 40)
+  for (const name of ["", "-a", "a b", "a.b", "../a", "ä", "a".repeat(41)])
+    assert.throws(() => nameIn(name), { code: "bad-request" }, name)
+})
+
+test("knows plain words for what sounds like a password, wherever they stand", () => {
+  const typing = (find: string, text: unknown) => ({ kind: "type", find, text }) as never
+  for (const step of [
+    typing("textbox Password", "words"),
+    typing("Passcode", "1"),
+    typing("Passphrase", "{{a}} and more"),
+    typing("Your PIN", "1234"),
+    typing("CVC", "1"),
+    typing("cvv", "1"),
+    typing("One-time code", "1"),
+    typing("Security code", "1"),
+    {
+      kind: "fill",
+      fields: [
+        { find: "Name", value: "Ada" },
+        { find: "Password", value: "words" },
+      ],
+    } as never,
+    { kind: "if", when: "x", steps: [], else: [typing("Password", "words")] } as never,
+    { kind: "repeat", times: 1, steps: [{ kind: "if", when: "x", steps: [typing("Password", "words")] }] } as never,
+  ])
+    assert.match(delicateStep([{ kind: "press" }, step]) ?? "", /was given plain words: give a kept secret by name/)
+  for (const step of [
+    typing("Password", "{{word}}"),
+    typing("Password", " {{word}} "),
+    typing("Password", ""),
+    typing("Note", "password"),
+    typing("Shopping", "1"),
+    { kind: "fill", fields: [{ find: "Password", secret: "shop" }] } as never,
+    { kind: "click", find: "Forgot password" } as never,
+  ])
+    assert.equal(delicateStep([step]), undefined, JSON.stringify(step))
+})
+
+test("names each site of the addresses once", () => {
+  const urls = ["https://a.example/1", "about:blank", "https://a.example/2", "http://127.0.0.1:81/"]
+  assert.deepEqual(sitesOfUrls(urls), ["a.example", "127.0.0.1:81"])
 })

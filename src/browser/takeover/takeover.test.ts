@@ -36,6 +36,89 @@ test("gives a tab back whose page asks a question", async () => {
   assert.equal(browser.count("Runtime.evaluate"), before + 1)
 })
 
+test("gives the page each thing that hands do, as a browser has it of mouse and keyboard", async () => {
+  const { browser, takeover } = await takeOver()
+  const mouse = { kind: "mouse", x: 3, y: 4, button: "left", clicks: 1, held: false, modifiers: 0 } as const
+  const key = { kind: "key", event: "down", key: "a", code: "KeyA", keyCode: 65, modifiers: 0 } as const
+  const given = async (event: Parameters<typeof takeover.input>[0][number]) => {
+    browser.commands.length = 0
+    await takeover.input([event])
+    const told = browser.commands.filter(({ method }) => /^(?:Input|Page)\.(?!createIsolatedWorld)/.test(method))
+    return told.map(({ method, params }) => [method.split(".")[1], params])
+  }
+  const at = { x: 3, y: 4, modifiers: 0 }
+  const moved = { type: "mouseMoved", ...at }
+  const letter = { key: "a", code: "KeyA", windowsVirtualKeyCode: 65, modifiers: 0 }
+  for (const [event, method, params] of [
+    [{ ...mouse, event: "move" }, "dispatchMouseEvent", { ...moved, button: "none", buttons: 0 }],
+    [{ ...mouse, event: "move", held: true }, "dispatchMouseEvent", { ...moved, button: "left", buttons: 1 }],
+    [
+      { ...mouse, event: "move", held: true, button: "right" },
+      "dispatchMouseEvent",
+      { ...moved, button: "right", buttons: 2 },
+    ],
+    [
+      { ...mouse, event: "down", button: "middle", clicks: 2, modifiers: 8 },
+      "dispatchMouseEvent",
+      { type: "mousePressed", ...at, modifiers: 8, button: "middle", buttons: 4, clickCount: 2 },
+    ],
+    [
+      { ...mouse, event: "up" },
+      "dispatchMouseEvent",
+      { type: "mouseReleased", ...at, button: "left", buttons: 0, clickCount: 1 },
+    ],
+    [
+      { kind: "wheel", x: 3, y: 4, dx: 5, dy: -6 },
+      "dispatchMouseEvent",
+      { type: "mouseWheel", x: 3, y: 4, deltaX: 5, deltaY: -6 },
+    ],
+    [key, "dispatchKeyEvent", { ...letter, type: "keyDown", text: "a", unmodifiedText: "a" }],
+    [{ ...key, event: "up" }, "dispatchKeyEvent", { ...letter, type: "keyUp" }],
+    [{ ...key, modifiers: 2 }, "dispatchKeyEvent", { ...letter, modifiers: 2, type: "rawKeyDown" }],
+    [{ ...key, modifiers: 4 }, "dispatchKeyEvent", { ...letter, modifiers: 4, type: "rawKeyDown" }],
+    [
+      { ...key, key: "A", modifiers: 8 },
+      "dispatchKeyEvent",
+      { ...letter, key: "A", modifiers: 8, type: "keyDown", text: "A", unmodifiedText: "A" },
+    ],
+    [
+      { ...key, key: "Enter", code: "Enter", keyCode: 13 },
+      "dispatchKeyEvent",
+      {
+        key: "Enter",
+        code: "Enter",
+        windowsVirtualKeyCode: 13,
+        modifiers: 0,
+        type: "keyDown",
+        text: "\r",
+        unmodifiedText: "\r",
+      },
+    ],
+    [
+      { ...key, key: "Tab", code: "Tab", keyCode: 9 },
+      "dispatchKeyEvent",
+      { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9, modifiers: 0, type: "rawKeyDown" },
+    ],
+    [{ kind: "text", text: "words" }, "insertText", { text: "words" }],
+    [{ kind: "reload" }, "reload", {}],
+  ] as const)
+    assert.deepEqual(await given(event), [[method, params]], JSON.stringify(event))
+  assert.deepEqual(await given({ kind: "dialog", accept: true }), [], "there is no question")
+  browser.answer("Page.getNavigationHistory", () => ({ currentIndex: 1, entries: [{ id: 7 }, { id: 8 }] }))
+  assert.deepEqual((await given({ kind: "back" })).at(-1), ["navigateToHistoryEntry", { entryId: 7 }])
+  browser.answer("Page.getNavigationHistory", () => ({ currentIndex: 0, entries: [{ id: 7 }, { id: 8 }] }))
+  assert.equal((await given({ kind: "back" })).length, 1, "there is nothing before")
+  browser.event("Page.javascriptDialogOpening", { type: "prompt", message: "Name?", url: "https://a.example/" }, "S1")
+  assert.deepEqual(takeover.state.dialog, { type: "prompt", message: "Name?" })
+  for (const event of [{ ...mouse, event: "move" }, { kind: "text", text: "x" }, { kind: "reload" }] as const)
+    assert.deepEqual(await given(event), [], "the question is first")
+  const answered = await given({ kind: "dialog", accept: false, text: "Ada" })
+  assert.deepEqual(answered, [["handleJavaScriptDialog", { accept: false, promptText: "Ada" }]])
+  browser.event("Page.javascriptDialogClosed", { result: false }, "S1")
+  await takeover.end()
+  await assert.rejects(takeover.input([mouse as never]), { code: "tab-not-found", message: /not in anybody's hands/ })
+})
+
 test("gives a tab back whose page cannot be told of it", async () => {
   const { browser, tab, takeover } = await takeOver()
   browser.answer("Runtime.evaluate", () => ({ result: {}, exceptionDetails: { text: "broken by the page" } }))

@@ -5,7 +5,8 @@ import { siteOf } from "../../kernel/index.ts"
 import type { BrowserCore, Caller } from "../core.ts"
 import type { ToolCore } from "../elsewhere/core.ts"
 import { createBrowserTool } from "../tool.ts"
-import { gateOf, isBare, kindOfAddress } from "./gate.ts"
+import { describeCall } from "./describe.ts"
+import { gateOf, gateSecret, heldToSites, isBare, kindOfAddress } from "./gate.ts"
 import { type BrowserToolInput, input } from "./input.ts"
 
 test("a front page is a site's address with nothing else in it", () => {
@@ -145,4 +146,229 @@ test("closes the tab that is named by a number, and no other", async () => {
   const tool = createBrowserTool({ core: () => core as unknown as BrowserCore })
   await tool.run(tool.input.parse({ action: "close", targetId: 4 }), toolContext())
   assert.deepEqual(closed, ["4"])
+})
+
+const pages = (sites: readonly string[], links: readonly string[] = []) => {
+  const looks: object[] = []
+  const core = {
+    sitesOf: async (_: Caller, asked: object) => (looks.push(asked), sites),
+    showsLink: async (_: Caller, address: string) => links.includes(address),
+  } as unknown as ToolCore
+  const gate = (value: object, named: readonly string[] = []) =>
+    gateOf(
+      core,
+      value as BrowserToolInput,
+      {} as Caller,
+      {
+        sites: { has: (site: string) => named.includes(site), quotes: () => false },
+      } as never,
+    )
+  return { core, gate, looks }
+}
+
+test("asks about what carries words away, in words that an owner understands, and about nothing else", async () => {
+  const { gate, looks } = pages(["far.example", "far.example", ""], ["https://far.example/link"])
+  const where = "far.example, a page without a site"
+  const reason = `${where}: this turn has read words of others and may not do this by itself on a site that the owner has not named (by writing its address)`
+  const site = ["far.example", "a page without a site"]
+  const act = (request: object) => ({ action: "act", request })
+  for (const [value, summary, action] of [
+    [
+      { action: "upload", paths: ["a"], inputRef: "1", more: 1 },
+      `Give files to a page of ${where}`,
+      { action: "upload", paths: ["a"], inputRef: "1", site },
+    ],
+    [
+      { action: "dialog", accept: true, promptText: "Ada", profile: "work" },
+      `Answer a question of a page of ${where}`,
+      { action: "dialog", accept: true, promptText: "Ada", profile: "work", site },
+    ],
+    [
+      act({ kind: "type", ref: "1", text: "a", snapshot: "diff", timeoutMs: 900, targetId: "T" }),
+      `Type into a page of ${where}`,
+      { kind: "type", ref: "1", text: "a", submit: false, slowly: false, mode: "replace", site },
+    ],
+    [
+      act({ kind: "resize", width: 5, height: 6 }),
+      `Choose the size of a page of ${where}`,
+      { kind: "resize", width: 5, height: 6, site },
+    ],
+    [
+      act({ kind: "drag", startRef: "1", endRef: "2" }),
+      `Drag something into a page of ${where}`,
+      { kind: "drag", startRef: "1", endRef: "2", place: "on", site },
+    ],
+    [act({ kind: "evaluate", fn: "1" }), `Run code in a page of ${where}`, { kind: "evaluate", fn: "1", site }],
+  ] as const)
+    assert.deepEqual(await gate(value), { reason, summary, action })
+  const opened = await gate({ action: "navigate", url: " https://far.example/x ", node: "laptop" })
+  assert.match(opened?.reason ?? "", /has not named .*no link of the page/)
+  assert.deepEqual(
+    [opened?.summary, opened?.action],
+    ["Open an address of far.example", { action: "open", url: "https://far.example/x", node: "laptop" }],
+  )
+  looks.length = 0
+  for (const value of [
+    { action: "dialog", accept: true },
+    { action: "open", targetUrl: "https://far.example/link" },
+    { action: "snapshot" },
+    { action: "tabs" },
+    act({ kind: "hover", ref: "1" }),
+    act({ kind: "scroll" }),
+    act({ kind: "select", ref: "1", values: ["a"] }),
+  ])
+    assert.equal(await gate(value), undefined, JSON.stringify(value))
+  assert.deepEqual(looks, [])
+  await gate(act({ kind: "drag", startX: 1, startY: 1, endRef: "2" }))
+  assert.deepEqual(looks.pop(), { targetId: undefined, refs: ["2"], anywhere: true })
+  await gate(act({ kind: "drag", startRef: "1", endRef: "2", endX: 1, endY: 1 }))
+  assert.deepEqual(looks.pop(), { targetId: undefined, refs: ["1", "2"], anywhere: true })
+  // Within one page nothing leaves it, whether or not it was named.
+  assert.equal(await pages(["far.example"]).gate(act({ kind: "drag", startRef: "1", endRef: "2" })), undefined)
+})
+
+test("holds files and answers that wait for a page to ask to the sites that they were meant for", async () => {
+  const { core } = pages(["asked.example", ""])
+  const caller = { profile: undefined } as Caller
+  const sites = { has: (site: string) => site === "named.example", list: () => ["named.example"] }
+  const hold = (action: string, more: object = {}) =>
+    heldToSites(core, { action } as BrowserToolInput, caller, {
+      tainted: true,
+      approved: false,
+      sites,
+      ...more,
+    } as never)
+  assert.equal(await hold("upload", { tainted: false }), caller)
+  assert.equal(await hold("act"), caller)
+  for (const action of ["upload", "dialog"]) {
+    const { staysOn } = await hold(action)
+    const may = ["https://named.example/x", "https://asked.example/", "about:blank"].map((url) => staysOn?.may(url))
+    assert.deepEqual(may, [true, false, false], action)
+    assert.deepEqual(staysOn?.list(), { sites: ["named.example"], orNone: false })
+    const approved = (await hold(action, { approved: true })).staysOn
+    const mayNow = ["https://named.example/x", "https://asked.example/", "about:blank", "https://other.example/"]
+    assert.deepEqual(
+      mayNow.map((url) => approved?.may(url)),
+      [true, true, true, false],
+    )
+    assert.deepEqual(approved?.list(), { sites: ["named.example", "asked.example", ""], orNone: true })
+  }
+})
+
+test("asks for a secret of a turn that acts for others, and for nothing that takes none", async () => {
+  const { core } = pages(["shop.example"])
+  const ask = (request: object) => gateSecret(core, { action: "act", request } as never, {} as Caller)
+  const fields = [{ ref: "1", secret: "shop" }]
+  const asked = await ask({ kind: "fill", fields, snapshot: "diff" })
+  assert.match(asked.reason, /does not fill in secrets by itself/)
+  assert.equal(asked.summary, "Fill a kept secret into a page of shop.example")
+  assert.partialDeepStrictEqual(asked.action, { kind: "fill", submit: false, site: ["shop.example"] })
+  await assert.rejects(ask({ kind: "wait", text: '"secret":' }), { code: "bad-request" })
+})
+
+test("describes a call by what is done to which elements on which sites, and never by numbers that pass", async () => {
+  const looks: unknown[] = []
+  let isGone = false
+  const core = {
+    sitesOf: async (_: Caller, { anywhere }: { anywhere?: boolean }) =>
+      anywhere ? ["a.example", "frame.example"] : ["a.example"],
+    async shownAt(_: Caller, tab: unknown, refs: string[]) {
+      looks.push([tab, [...refs]])
+      const elements = refs.map((ref) => ({ role: isGone ? "gone" : "button", name: `B${ref}` }))
+      return { page: "https://a.example/", elements }
+    },
+  } as unknown as ToolCore
+  const describe = (value: object) => describeCall(core, value as BrowserToolInput, {} as Caller)
+  const sites = ["a.example", "frame.example"]
+  const page = "https://a.example/"
+  const act = (request: object) => ({ action: "act", request })
+  for (const [value, deed] of [
+    [
+      { action: "open", url: " https://a.example/x ", profile: "work", more: 1 },
+      {
+        actions: ["open"],
+        sites: ["a.example"],
+        summary: "Open an address of a.example",
+        action: { action: "open", url: "https://a.example/x", profile: "work" },
+      },
+    ],
+    [
+      { action: "navigate", targetUrl: "no address" },
+      {
+        actions: ["navigate"],
+        sites: [],
+        summary: "Open an address of no site",
+        action: { action: "open", url: "no address" },
+      },
+    ],
+    [{ action: "tabs" }, { actions: ["tabs"], sites: [], summary: "Browser: tabs", action: { action: "tabs" } }],
+    [
+      { action: "pdf", targetId: "T", timeoutMs: 900 },
+      { actions: ["pdf"], sites, summary: "Browser: pdf on a page of a.example", action: { action: "pdf" } },
+    ],
+    [
+      { ...act({ kind: "press", key: "x" }), node: "laptop", target: "node" },
+      {
+        actions: ["act", "press"],
+        sites,
+        summary: "Browser: press on a page of a.example",
+        action: { kind: "press", key: "x", delayMs: 0, page, target: "node", node: "laptop" },
+      },
+    ],
+    [
+      act({
+        kind: "fill",
+        fields: [
+          { ref: "1", value: "a" },
+          { ref: "2", secret: "s" },
+        ],
+        snapshot: "diff",
+      }),
+      {
+        actions: ["act", "fill"],
+        sites,
+        summary: 'Browser: fill the button "B1" on a page of a.example',
+        action: {
+          kind: "fill",
+          fields: [{ value: "a" }, { value: "", secret: "s" }],
+          submit: false,
+          page,
+          elements: ["B1", "B2"].map((name) => ({ role: "button", name })),
+        },
+      },
+    ],
+    [
+      act({
+        kind: "run",
+        values: { who: "Ada" },
+        steps: [
+          { kind: "click", ref: "e5" },
+          { kind: "drag", startRef: "5", endRef: "7" },
+          { kind: "if", when: { find: "x" }, steps: [{ kind: "navigate", url: "https://b.example/{{who}}" }] },
+        ],
+      }),
+      {
+        actions: ["act", "run", "click", "drag", "if", "navigate"],
+        sites: [...sites, "b.example"],
+        summary: "Browser: a script of 3 steps on a page of a.example, frame.example, b.example",
+        action: {
+          kind: "run",
+          values: { who: "Ada" },
+          steps: [
+            { kind: "click", ref: "element 1" },
+            { kind: "drag", startRef: "element 2", endRef: "element 3" },
+            { kind: "if", when: { find: "x" }, steps: [{ kind: "navigate", url: "https://b.example/{{who}}" }] },
+          ],
+          page,
+          elements: ["Be5", "B5", "B7"].map((name) => ({ role: "button", name })),
+        },
+      },
+    ],
+  ] as const)
+    assert.deepEqual(await describe(value), deed)
+  looks.length = 0
+  await describe({ action: "act", targetId: "T", request: { kind: "drag", startRef: "1", endRef: "2" } })
+  assert.deepEqual(looks, [["T", ["1", "2"]]])
+  isGone = true
+  await assert.rejects(describe(act({ kind: "click", ref: "1" })), { code: "stale-ref", hint: /new snapshot/ })
 })

@@ -21,6 +21,14 @@ test("takes the forms that fields give to what is typed", () => {
     ["Vie", "Vienna"],
     ["", ""],
     ["—", "—"],
+    ["12:30", "12.30"],
+    ["C++", "c++"],
+    ["Zoe\u0308", "Zoë"],
+    ["+1,5", "1.5"],
+    ["-5", "€ -5,00"],
+    ["1/2/2026", "2026-02-01"],
+    ["x".repeat(2_000), "x".repeat(200)],
+    ["Ada", "Ada (you)"],
   ] as const)
     assert.ok(held(text, now), `${text} → ${now}`)
 })
@@ -46,6 +54,13 @@ test("takes nothing else", () => {
     ["", "old", "old"],
     ["2026-03-10", "2026-03-11", ""],
     ["--", "", ""],
+    ["", "€", ""],
+    ["€", "", ""],
+    ["2026-03-10", "March 10, 2026", ""],
+    ["12345", "912345", ""],
+    ["x".repeat(2_000), "x".repeat(90), ""],
+    ["x".repeat(900), "x".repeat(200), ""],
+    ["ab", "", "ab"],
   ] as const)
     assert.ok(!held(text, now, before), `${text} → ${now}`)
 })
@@ -54,4 +69,6 @@ test("knows text that was put behind the old, or into it", () => {
   assert.ok(holds("one two", { mode: "append", text: " two", before: "one" }))
   assert.ok(!holds(" two", { mode: "append", text: " two", before: "one" }))
   assert.ok(holds("one two three", { mode: "caret", text: "two", before: "one three" }))
+  assert.ok(!holds("one three", { mode: "caret", text: "two", before: "one three" }))
+  assert.ok(!holds("one two", { mode: "append", text: " three", before: "one two" }))
 })

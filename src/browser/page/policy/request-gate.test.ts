@@ -2,9 +2,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { silentLog } from "../../../../test/support/store.ts"
-import { createBackground } from "../../../kernel/index.ts"
-import type { CdpSession } from "../../cdp/index.ts"
+import { AppError, createBackground } from "../../../kernel/index.ts"
+import { CdpError, type CdpSession } from "../../cdp/index.ts"
 import { RequestGate } from "./request-gate.ts"
+import { createUrlPolicy, type UrlPolicy } from "./url-policy.ts"
 
 interface Enabled {
   patterns: { urlPattern: string; resourceType?: string }[]
@@ -53,3 +54,72 @@ for (const [name, refused] of [
     assert.ok(seesDocuments())
   })
 }
+
+test("answers each request once: let go, refused, or as a name that stands for nothing", async () => {
+  const handlers = new Map<string, (event: object) => void>()
+  const said: [string, Record<string, unknown>][] = []
+  let trouble: unknown
+  const root = {
+    on: (method: string, handler: (event: object) => void) => handlers.set(method, handler),
+    async send(method: string, parameters: Record<string, unknown>) {
+      said.push([method, parameters])
+      if (trouble !== undefined) throw trouble
+    },
+  }
+  const names: Record<string, string[]> = { "inside.example": ["10.0.0.1"], "public.example": ["1.1.1.1"] }
+  const resolve = async (name: string) => names[name] ?? []
+  const strict = createUrlPolicy({ policy: "strict", allow: [], deny: [] }, resolve)
+  const open = createUrlPolicy({ policy: "open", allow: [], deny: [] }, resolve)
+  const policies: Record<string, UrlPolicy | undefined> = { strict, open, none: undefined }
+  const background = createBackground(silentLog)
+  const gate = new RequestGate({
+    root: root as unknown as CdpSession,
+    isHeldBack: ({ url, type, frameId }) => type === "Document" && frameId === "open" && url.includes("held"),
+    policyFor: (frameId) => policies[frameId ?? ""],
+    login: ({ origin }, { requestId, frameId }) =>
+      origin === "http://a.example" && requestId === "1" && frameId === "open"
+        ? { response: "CancelAuth" }
+        : { response: "Default" },
+    background,
+    log: silentLog,
+  })
+  const ask = async (frameId: string, url: string, resourceType = "Image") => {
+    handlers.get("Fetch.requestPaused")?.({ requestId: "1", request: { url }, frameId, resourceType })
+    await background.idle()
+    const [method, parameters] = said.pop() ?? []
+    assert.deepEqual([said.length, parameters?.["requestId"]], [0, "1"])
+    return method === "Fetch.continueRequest" ? "passes" : parameters?.["errorReason"]
+  }
+  for (const [frameId, url, verdict, type] of [
+    ["none", "http://inside.example/", "passes"],
+    ["open", "http://inside.example/", "passes"],
+    ["open", "http://nowhere.example/", "passes"],
+    ["open", "http://169.254.169.254/", "BlockedByClient"],
+    ["open", "http://public.example/held", "BlockedByClient", "Document"],
+    ["open", "http://public.example/held", "passes", "Image"],
+    ["strict", "http://public.example/", "passes"],
+    ["strict", "http://inside.example/", "BlockedByClient"],
+    ["strict", "http://nowhere.example/", "NameNotResolved"],
+    ["strict", "no address", "BlockedByClient"],
+  ] as const)
+    assert.equal(await ask(frameId, url, type), verdict, `${frameId} ${url}`)
+  // The page gave it up, or the browser is gone.
+  for (trouble of [new CdpError("Fetch.continueRequest", "Invalid InterceptionId"), new AppError("browser-lost", "")])
+    await ask("none", "http://public.example/")
+  trouble = undefined
+  handlers.get("Fetch.authRequired")?.({
+    requestId: "1",
+    authChallenge: { origin: "http://a.example" },
+    frameId: "open",
+  })
+  await background.idle()
+  const answer = { requestId: "1", authChallengeResponse: { response: "CancelAuth" } }
+  assert.deepEqual(said.splice(0), [["Fetch.continueWithAuth", answer]])
+  for (const [sees, logins] of [
+    ["documents", false],
+    ["unencrypted", true],
+  ] as const) {
+    await gate.start(sees)
+    assert.equal(said.pop()?.[1]["handleAuthRequests"], logins, sees)
+  }
+})

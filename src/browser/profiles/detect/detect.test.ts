@@ -1,7 +1,11 @@
 import assert from "node:assert/strict"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { test } from "node:test"
+import { temporaryFolder } from "../../../../test/support/temporary.ts"
 import { AppError } from "../../../kernel/index.ts"
-import { detectBrowser, type Machine, rememberDetection } from "./index.ts"
+import { detectBrowser, type Machine, rememberDetection, systemMachine } from "./index.ts"
+import { kindOfName } from "./kinds.ts"
 import { programOfEntry } from "./linux.ts"
 import { handlerOf } from "./macos.ts"
 import { programOfCommand, registryValue } from "./windows.ts"
@@ -34,7 +38,8 @@ test("takes the configured program, and never another in its place", async () =>
   assert.deepEqual(await detectBrowser(linux, "/opt/thing/browser"), { kind: "custom", path: "/opt/thing/browser" })
   await assert.rejects(
     detectBrowser(linux, "/opt/none"),
-    (error) => error instanceof AppError && error.code === "browser-not-found",
+    (error) =>
+      error instanceof AppError && error.code === "browser-not-found" && /Correct the path/.test(error.hint ?? ""),
   )
 })
 
@@ -56,6 +61,36 @@ test("Linux: prefers the desktop's default browser when it speaks CDP", async ()
   assert.deepEqual(await detectBrowser(machine(other), undefined), { kind: "chrome", path: "/usr/bin/google-chrome" })
 })
 
+test("Linux: finds the entry of the default browser wherever it stands, the person's own first, by either helper", async () => {
+  const files = ["/usr/bin/google-chrome", "/opt/brave/brave", "/opt/mine/brave"]
+  const folders = [
+    "/home/ada/.local/share/applications",
+    "/usr/local/share/applications",
+    "/usr/share/applications",
+    "/var/lib/snapd/desktop/applications",
+  ]
+  const detect = async (helper: string, texts: Record<string, string>, id = "brave-browser.desktop") =>
+    (await detectBrowser(machine({ platform: "linux", files, texts, commands: { [helper]: `${id}\n` } }), undefined))
+      .path
+  for (const helper of ["xdg-settings get default-web-browser", "xdg-mime query default x-scheme-handler/http"]) {
+    for (const folder of folders)
+      assert.equal(await detect(helper, { [`${folder}/brave-browser.desktop`]: "Exec=/opt/brave/brave" }), files[1])
+  }
+  const both = Object.fromEntries(
+    folders.map((folder, at) => [
+      `${folder}/brave-browser.desktop`,
+      at === 0 ? "Exec=/opt/mine/brave" : "Exec=/opt/brave/brave",
+    ]),
+  )
+  assert.equal(await detect("xdg-settings", both), "/opt/mine/brave")
+  // No name of an entry, but a way to a file elsewhere.
+  const outside = "../../tmp/brave.desktop"
+  assert.equal(
+    await detect("xdg-settings", { [`/usr/share/applications/${outside}`]: "Exec=/opt/brave/brave" }, outside),
+    files[0],
+  )
+})
+
 test("Linux: searches PATH, in the fixed order of browsers", async () => {
   const linux = machine({
     platform: "linux",
@@ -63,6 +98,12 @@ test("Linux: searches PATH, in the fixed order of browsers", async () => {
     files: ["/home/ada/bin/microsoft-edge", "/usr/bin/chromium", "/snap/bin/brave"],
   })
   assert.deepEqual(await detectBrowser(linux, undefined), { kind: "brave", path: "/snap/bin/brave" })
+  const relative = machine({
+    platform: "linux",
+    environment: { PATH: "bin:/usr/bin" },
+    files: ["bin/google-chrome", "/usr/bin/chromium"],
+  })
+  assert.equal((await detectBrowser(relative, undefined)).path, "/usr/bin/chromium", "not whatever stands below us")
 })
 
 test("macOS: the default handler of http, then the application folders", async () => {
@@ -81,6 +122,18 @@ test("macOS: the default handler of http, then the application folders", async (
   assert.equal((await detectBrowser(machine(mac), undefined)).kind, "edge")
   assert.equal((await detectBrowser(machine({ ...mac, commands: {} }), undefined)).kind, "chrome")
   assert.equal(handlerOf("not json"), undefined)
+  const two = [
+    { LSHandlerURLScheme: "https", LSHandlerRoleAll: "com.brave.Browser" },
+    { LSHandlerURLScheme: "http", LSHandlerRoleAll: "com.microsoft.edgemac" },
+  ]
+  assert.equal(handlerOf(JSON.stringify({ LSHandlers: two })), "com.microsoft.edgemac")
+  // What else bears the name is no program, and no name may say more than a name.
+  const more = { ...mac.commands, "/usr/bin/mdfind": `/Library/Edge.bundle\n${edge}\n` }
+  assert.equal((await detectBrowser(machine({ ...mac, commands: more }), undefined)).kind, "edge")
+  const words = handlers.replace("edgemac", 'edgemac\\" || \\"x')
+  assert.match(handlerOf(words) ?? "", /" \|\| "x$/)
+  const strange = machine({ ...mac, commands: { ...mac.commands, "/usr/bin/plutil": words } })
+  assert.equal((await detectBrowser(strange, undefined)).kind, "chrome")
 })
 
 test("Windows: the user's choice, then the install folders in brand order", async () => {
@@ -99,6 +152,8 @@ test("Windows: the user's choice, then the install folders in brand order", asyn
       '\r\n    (Default)    REG_SZ    "%LOCALAPPDATA%\\BraveSoftware\\Brave-Browser\\Application\\brave.exe" --single-argument %1\r\n',
   }
   assert.equal((await detectBrowser(machine({ ...windows, commands: chosen }), undefined)).kind, "brave")
+  const expanded = { ...chosen, "reg query HKCR": chosen["reg query HKCR"].replace("REG_SZ", "REG_EXPAND_SZ") }
+  assert.equal((await detectBrowser(machine({ ...windows, commands: expanded }), undefined)).kind, "brave")
   assert.equal(registryValue("nothing"), undefined)
   assert.equal(programOfCommand("C:\\x.exe -url", {}), "C:\\x.exe")
 })
@@ -113,6 +168,7 @@ test("says what to do when there is no browser", async () => {
 test("reads the program of a desktop entry past env, assignments and quotes", () => {
   assert.equal(programOfEntry('[Desktop Entry]\nExec="/opt/My Browser/chrome" %U'), "/opt/My Browser/chrome")
   assert.equal(programOfEntry("Exec=/usr/bin/env LANG=C chromium --x %u"), "chromium")
+  assert.equal(programOfEntry(String.raw`Exec="/opt/My \"own\" \$/chrome" %U`), '/opt/My "own" $/chrome')
   assert.equal(programOfEntry("Name=x"), undefined)
 })
 
@@ -208,4 +264,43 @@ test("is asked again and again without asking the system each time, but never ke
   now += 60_000
   await detect(undefined)
   assert.equal(asked, before + 2 * once)
+})
+
+test("knows a browser by what each system calls it, and none that does not speak CDP", () => {
+  const names: Record<string, string[]> = {
+    chrome: ["google-chrome.desktop", "com.google.Chrome", "ChromeHTML", "chrome.exe"],
+    brave: ["brave-browser.desktop", "com.brave.Browser", "BraveHTML"],
+    edge: ["microsoft-edge.desktop", "com.microsoft.edgemac", "MSEdgeHTM", "msedge.exe"],
+    chromium: [
+      "chromium_chromium.desktop",
+      "org.chromium.Chromium",
+      "vivaldi-stable.desktop",
+      "com.operasoftware.Opera",
+      "ru.yandex.desktop.yandex-browser",
+      "company.thebrowser.Browser",
+      "Arc.exe",
+    ],
+    canary: ["com.google.Chrome.canary", "google-chrome-unstable.desktop", "chrome-dev", "ChromeSSHTM.X", "Chrome SxS"],
+    none: ["firefox.desktop", "org.mozilla.firefox", "com.apple.safari", "search.desktop", "monarch"],
+  }
+  for (const [kind, all] of Object.entries(names))
+    for (const name of all) assert.equal(kindOfName(name) ?? "none", kind, name)
+})
+
+test("takes for a program only a file that can be run, and nothing from a helper that fails", async () => {
+  const folder = temporaryFolder()
+  const { isExecutable, readText, run } = systemMachine({ homeFolder: folder, environment: {} })
+  for (const [name, mode] of [
+    ["program", 0o755],
+    ["text", 0o644],
+  ] as const)
+    writeFileSync(join(folder, name), "#!/bin/sh\necho words; exit $1", { mode })
+  mkdirSync(join(folder, "folder"))
+  const found = ["program", "text", "folder", "nothing"].filter((name) => isExecutable(join(folder, name)))
+  assert.deepEqual(found, ["program"])
+  assert.match(readText(join(folder, "text")) ?? "", /words/)
+  assert.equal(readText(join(folder, "nothing")), undefined)
+  assert.equal(await run(join(folder, "program"), ["0"]), "words\n")
+  assert.equal(await run(join(folder, "program"), ["1"]), undefined)
+  assert.equal(await run(join(folder, "nothing"), []), undefined)
 })

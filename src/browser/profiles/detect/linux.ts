@@ -53,12 +53,12 @@ async function systemDefault(machine: Machine): Promise<Detected | undefined> {
   return undefined
 }
 
-/** The program of the first `Exec=` line: past `env` and assignments, quotes honoured, `%u` and such ignored. */
+/** The program of the first `Exec=` line: past `env` and assignments, quotes honoured. */
 export function programOfEntry(entry: string): string | undefined {
   const line = /^Exec=(.*)$/m.exec(entry)?.[1]
   if (line === undefined) return undefined
   const words = [...line.matchAll(/"((?:\\.|[^"\\])*)"|([^\s"]\S*)/g)].map(
     (match) => match[1]?.replace(/\\(.)/g, "$1") ?? (match[2] as string),
   )
-  return words.find((word) => word !== "env" && !word.endsWith("/env") && !/^\w+=/.test(word) && !word.startsWith("%"))
+  return words.find((word) => word !== "env" && !word.endsWith("/env") && !/^\w+=/.test(word))
 }
