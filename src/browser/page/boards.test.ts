@@ -1,0 +1,58 @@
+// Calendars, boards, tables and charts that scripts draw: what is worked there by refs, each class in its smallest form.
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+
+let bench: BrowserBench
+let shown = ""
+const server = createServer((_request, response) => {
+  response.setHeader("content-type", "text/html; charset=utf-8")
+  response.end(`<!doctype html><html lang=en><title>board</title>${shown}`)
+})
+
+before(async () => {
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  bench = await startBrowserBench()
+})
+
+after(async () => {
+  await bench.stop()
+  server.closeAllConnections()
+  server.close()
+})
+
+const show = async (html: string) => {
+  shown = html
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const reply = await bench.call("POST", "/navigate", { url })
+  assert.equal(reply.status, 200, JSON.stringify(reply.body))
+}
+const done = async (body: object) => {
+  const reply = await bench.call("POST", "/act", body)
+  assert.equal(reply.status, 200, JSON.stringify(reply.body))
+  return reply.body
+}
+const evaluate = async (fn: string) => (await done({ kind: "evaluate", fn })).result as unknown
+const look = async (query = "?mode=efficient") => (await bench.call("GET", `/snapshot${query}`)).body.snapshot as string
+/** The ref of the first line that fits. */
+const refOf = async (line: RegExp, query?: string) => {
+  const text = await look(query)
+  const ref = /\[ref=(\w+)\]/.exec(text.split("\n").find((each) => line.test(each)) ?? "")?.[1]
+  assert.ok(ref, `no ref for ${line} in:\n${text}`)
+  return ref
+}
+
+test("takes a picture of the view without the page having another size meanwhile", async () => {
+  await show(`<p style="height:3000px">Long</p><script>
+    window.sizes = []
+    addEventListener("resize", () => sizes.push(innerWidth))
+  </script>`)
+  assert.equal((await bench.call("POST", "/screenshot", {})).status, 200)
+  // A page hears of another size with the next frame.
+  await evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+  assert.deepEqual(await evaluate("() => window.sizes"), [])
+})
