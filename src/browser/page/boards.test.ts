@@ -56,3 +56,16 @@ test("takes a picture of the view without the page having another size meanwhile
   await evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
   assert.deepEqual(await evaluate("() => window.sizes"), [])
 })
+
+test("begins a drag within what is taken, also where the page lets it begin some pixels later", async () => {
+  const day = (number: number) => `<td style="width:100px;height:60px;text-align:right"><button>${number}</button></td>`
+  await show(`<table><tr>${[11, 12, 13, 14].map(day).join("")}</tr></table><script>
+    let down, first
+    const at = ({ clientX, clientY }) => document.elementFromPoint(clientX, clientY).closest("td")?.textContent
+    addEventListener("mousedown", (event) => (down = event))
+    addEventListener("mousemove", (event) => { if (down && Math.abs(event.clientX - down.clientX) > 5) first ??= at(event) })
+    addEventListener("mouseup", (event) => { window.chosen = first + " to " + at(event) })
+  </script>`)
+  await done({ kind: "drag", startRef: await refOf(/"11"/), endRef: await refOf(/"14"/) })
+  assert.equal(await evaluate("() => window.chosen"), "11 to 14")
+})
