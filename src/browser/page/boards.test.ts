@@ -69,3 +69,11 @@ test("begins a drag within what is taken, also where the page lets it begin some
   await done({ kind: "drag", startRef: await refOf(/"11"/), endRef: await refOf(/"14"/) })
   assert.equal(await evaluate("() => window.chosen"), "11 to 14")
 })
+
+test("finds with the first snapshot also what listens far behind the beginning of a page", async () => {
+  // The page's own clock: each time that it is asked a millisecond has gone, which is after every 16th element.
+  const boxes = Array.from({ length: 80 }, (_, at) => `<div><b>${at}</b></div>`).join("")
+  await show(`<script>let ms = 0; performance.now = () => (ms += 1)</script>${boxes}<div id=last>Freeze panes</div>
+    <script>document.getElementById("last").addEventListener("click", () => {})</script>`)
+  assert.match(await look(), /"Freeze panes" \[ref=/)
+})

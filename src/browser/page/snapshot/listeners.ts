@@ -19,7 +19,7 @@ const maxTypes = 20
  * have replaced all else that is called here, so nothing that comes of it is more than a guess about elements of its own.
  */
 const makeLooker = `({
-  ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), way: null, quiet: 0,
+  ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), way: null, quiet: 0, looks: 0,
   plain: new Set(("a abbr address article aside b blockquote caption circle cite code data dd del div dl dt ellipse em fieldset " +
     "figcaption figure footer form g h1 h2 h3 h4 h5 h6 header hgroup i image img ins kbd label legend li line main mark menu nav " +
     "ol output p path picture polygon polyline pre q rect s samp search section small span strong sub sup svg table tbody td " +
@@ -86,8 +86,10 @@ const makeLooker = `({
   look(budgetMs, most, mostTypes) {
     const found = { __proto__: null }
     let count = 0
-    // Once all of the page has been gone through, what may have come since is looked for with less haste.
-    const until = this.now() + (this.quiet > 0 ? budgetMs / 6 : budgetMs)
+    // The first look at a document is the one that somebody works by: it may take longer, once. When all of the page has
+    // been gone through, what may have come since is looked for with less haste.
+    this.looks += 1
+    const until = this.now() + (this.looks === 1 ? budgetMs * 4 : this.quiet > 0 ? budgetMs / 6 : budgetMs)
     for (const part of this.parts(most)) {
       this.seen.add(part)
       found[count++] = part
