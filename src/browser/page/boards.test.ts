@@ -77,3 +77,25 @@ test("finds with the first snapshot also what listens far behind the beginning o
     <script>document.getElementById("last").addEventListener("click", () => {})</script>`)
   assert.match(await look(), /"Freeze panes" \[ref=/)
 })
+
+test("tells pictures without names by what they show under the mouse, and cells by the mark in them", async () => {
+  const icon = '<div class="icon icon-img" style="width:20px;height:20px"></div>'
+  const cell = (mark: string) =>
+    `<td role=gridcell><div class=box><span class="frame ${mark}" style="display:block;width:18px;height:18px"></span></div></td>`
+  await show(`<div class="tool-button" data-tooltip="Font bold (Ctrl+B)" tabindex=0 style="width:24px">${icon}</div>
+    <div data-tooltip="Text colour" style="width:30px"><div class=drop><div class="drop-head" tabindex=0>${icon}</div></div></div>
+    <div title="All of the tools"><div class="drop-foot" tabindex=0 style="width:24px">${icon}</div></div>
+    <button title="Zoom in">+</button><button title="Next">Next</button>
+    <table role=grid><tr role=row><td role=gridcell>Ann</td>${cell("is-on")}</tr><tr role=row><td role=gridcell>Bob</td>${cell("is-off")}</tr></table>`)
+  const text = await look()
+  for (const line of [
+    /^- generic \[ref=\w+\] \[hint="Font bold \(Ctrl\+B\)"\]$/m,
+    /^- generic \[ref=\w+\] (\[nth=\d\] )?\[hint="Text colour"\]$/m,
+    /^- generic \[ref=\w+\] (\[nth=\d\] )?\[hint="drop-foot.*"\]$/m,
+    /^- button "\+" \[ref=\w+\] \[hint="Zoom in"\]$/m,
+    /^- button "Next" \[ref=\w+\]$/m,
+    /^- gridcell \[ref=\w+\] .*\[hint=".*is-on.*"\]$/m,
+    /^- gridcell \[ref=\w+\] .*\[hint=".*is-off.*"\]$/m,
+  ])
+    assert.match(text, line)
+})
