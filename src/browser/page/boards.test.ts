@@ -99,3 +99,12 @@ test("tells pictures without names by what they show under the mouse, and cells 
   ])
     assert.match(text, line)
 })
+
+test("lists once a button and the box around it that shows the same words under the mouse", async () => {
+  await show(`<div id=add title="Add"><button>Add</button></div><div id=both title="Open"><button>More</button></div>
+    <script>for (const id of ["add", "both"]) document.getElementById(id).addEventListener("click", () => {})</script>`)
+  const text = await look()
+  assert.equal(text.match(/Add/g)?.length, 1, text)
+  assert.match(text, /- generic "Open" \[ref=/)
+  assert.match(text, /- button "More" \[ref=/)
+})

@@ -274,7 +274,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const isFocused =
     role !== "" && (isMenu || !isFrame) ? element.hasAttribute("tabindex") : !isMenu && takesFocus(element)
   const isContainer =
-    ((isMenu || isFrame) && label === "" && !isFocused) || isToldInside(walk, element, role, { label, inside })
+    ((isMenu || isFrame) && (label === "" || isTipOfControl(walk, role, label, inside)) && !isFocused) ||
+    isToldInside(walk, element, role, { label, inside })
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
     const own = role === "" || ((items < 2 || inside.own.length < 2) && words.length <= 60) ? words : ""
@@ -368,6 +369,14 @@ function isTip(walk: Walk, element: PageElement, tip: string): boolean {
   return name !== "" && tip.includes(name)
 }
 
+/** A box that shows under the mouse what the one control in it is called: a click on it is one on the control. */
+function isTipOfControl(walk: Walk, role: string, tip: string, { controls }: Inside): boolean {
+  const [control, other] = controls
+  if (role !== "" || !control || other) return false
+  const { name } = nameOf(walk.tables, control, roleOf(walk.tables, control))
+  return name !== "" && tip.includes(name)
+}
+
 function isLabelOnly(walk: Walk, label: PageElement, words: string): boolean {
   const control = labelled(label)
   return control !== null && isSaidBy(walk, control, label, words)
@@ -440,6 +449,7 @@ export const listFunctions = [
   isAllOf,
   isNothing,
   isTip,
+  isTipOfControl,
   isLabelOnly,
   hasTwin,
   listBox,
