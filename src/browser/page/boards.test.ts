@@ -108,3 +108,17 @@ test("lists once a button and the box around it that shows the same words under 
   assert.match(text, /- generic "Open" \[ref=/)
   assert.match(text, /- button "More" \[ref=/)
 })
+
+test("lists a picture that is made of boxes without words once, and clicks one of them", async () => {
+  const line = (place: string) =>
+    `<div class=line style="position:absolute;${place};width:60px;height:10px;cursor:pointer"></div>`
+  await show(`<div role=img aria-label="Link from Design to Build">${line("left:100px;top:40px")}${line("left:150px;top:80px")}${line("left:200px;top:120px")}</div>
+    <div role=img aria-label="Floor">${line("left:100px;top:240px")}<button style="margin-top:300px">Desk</button></div>
+    <script>document.body.addEventListener("click", ({ target }) => (window.hit = target.parentElement.ariaLabel))</script>`)
+  const text = await look()
+  assert.match(text, /^- img "Link from Design to Build" \[ref=\w+\]$/m)
+  assert.match(text, /^- button "Desk" \[ref=/m)
+  assert.equal(text.match(/^- generic /gm)?.length, 1, text)
+  await done({ kind: "click", ref: await refOf(/Link from/) })
+  assert.equal(await evaluate("() => window.hit"), "Link from Design to Build")
+})

@@ -120,7 +120,26 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
     addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   }
   if (walk.options.context && shown && role === "") addBetween(walk, element)
+  if (role === "img" && element.firstElementChild && element.localName !== "svg" && !element.ownerSVGElement)
+    return listPicture(walk, element, depth, inside)
   visitChildren(walk, element, below, inside)
+}
+
+/** A picture that is made of boxes which take the mouse, such as an arrow of its lines: one thing to people. */
+function listPicture(walk: Walk, element: PageElement, depth: number, inside: Inherited): void {
+  const [lines, refs, frames] = [walk.lines.length, walk.refs.length, walk.frames.length]
+  visitChildren(walk, element, depth + 1, inside)
+  const { name } = nameOf(walk.tables, element, "img")
+  const parts = walk.refs.slice(refs)
+  const areAll = walk.lines.length - lines === parts.length && walk.frames.length === frames
+  if (name === "" || parts.length < 2 || !areAll || parts.some(([, , role, own]) => role !== "generic" || own !== ""))
+    return
+  // The box around them may have no size.
+  const part = walk.elements[refs] as PageElement
+  walk.lines.length = lines
+  walk.refs.length = refs
+  walk.elements.length = refs
+  addLine(walk, { element: part, role: "img", name, depth, states: "", ref: true })
 }
 
 /** The month between two arrows, the number between minus and plus: without it nobody knows what they do. */
@@ -433,6 +452,7 @@ export const listFunctions = [
   isProse,
   isBareBox,
   listPlain,
+  listPicture,
   listControl,
   listInside,
   isContext,
