@@ -122,3 +122,19 @@ test("lists a picture that is made of boxes without words once, and clicks one o
   await done({ kind: "click", ref: await refOf(/Link from/) })
   assert.equal(await evaluate("() => window.hit"), "Link from Design to Build")
 })
+
+test("shows the words between two groups of buttons, where a month or a page is told", async () => {
+  await show(`<div><span><button>Back</button><button>Next</button></span><span>March 2026</span>
+    <span><button>Month</button><button>Week</button></span></div>
+    <div><p><button>Save</button></p><p>Some words of the page</p><div><button>Close</button></div></div>`)
+  const names = (await look()).split("\n").map((line) => line.replace(/ \[ref=\w+\]/, ""))
+  assert.deepEqual(names, [
+    '- button "Back"',
+    '- button "Next"',
+    "- text: March 2026",
+    '- button "Month"',
+    '- button "Week"',
+    '- button "Save"',
+    '- button "Close"',
+  ])
+})

@@ -152,7 +152,7 @@ function addBetween(walk: Walk, element: PageElement): void {
     !next ||
     element.localName === "label" ||
     element.childElementCount > 2 ||
-    before.parentElement !== element.parentElement
+    (before.parentElement !== element.parentElement && !isBetweenGroups(before, element, next))
   )
     return
   const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
@@ -164,8 +164,20 @@ function addBetween(walk: Walk, element: PageElement): void {
   )
     return
   if (walk.lines.at(-1)?.includes(JSON.stringify(text))) return
-  const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
+  const isNext =
+    before.parentElement !== element.parentElement ||
+    walk.agent.listening.has(next) ||
+    hasRole(walk.tables, next, walk.tables.interactive)
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
+}
+
+/** In a bar of tools, where the buttons stand in groups: the month between those that turn the pages and those of the views. */
+function isBetweenGroups(before: PageElement, element: PageElement, next: PageElement): boolean {
+  const isButton = (part: PageElement | null) =>
+    part !== null && (part.localName === "button" || part.getAttribute("role") === "button")
+  const group = before.parentElement
+  if (group !== element.previousElementSibling || !isButton(before)) return false
+  return next.localName === group?.localName && isButton(next.firstElementChild)
 }
 
 function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
@@ -474,6 +486,7 @@ export const listFunctions = [
   hasTwin,
   listBox,
   addBetween,
+  isBetweenGroups,
   areManyWords,
   isInGrid,
   listCell,
