@@ -138,3 +138,22 @@ test("shows the words between two groups of buttons, where a month or a page is 
     '- button "Close"',
   ])
 })
+
+test("lists the signs in the headers and rows of a table that listens as a whole", async () => {
+  const sign = (of: string) =>
+    `<i class="icon ${of}" aria-hidden=true style="display:inline-block;width:14px;height:14px"></i>`
+  const row = (name: string, open: string) =>
+    `<tr role=row ${open}><td role=gridcell>${sign("tree-open")}${name}</td><td role=gridcell>${sign("tree-line")}4 days</td></tr>`
+  await show(`<table role=treegrid><tr role=row><th role=columnheader tabindex=-1 style="cursor:pointer">Task${sign("sort-none")}${sign("filter-menu")}</th><th role=columnheader>Length</th></tr>
+    ${row("Design", "aria-expanded=true")}${row("Launch", "")}</table>
+    <script>document.querySelector("table").addEventListener("click", ({ target }) => (window.hit = target.className))</script>`)
+  const text = await look()
+  assert.match(text, /^- columnheader "Task" .*\n- generic \[ref=\w+\] .*filter-menu.*\n- columnheader "Length"/m)
+  assert.match(
+    text,
+    /^- gridcell "Design" .*\n- generic \[ref=\w+\] .*\[expanded\] .*tree-open.*\n- gridcell "4 days"/m,
+  )
+  assert.match(text, /^- gridcell "Launch" .*\n- gridcell "4 days"/m)
+  await done({ kind: "click", ref: await refOf(/filter-menu/) })
+  assert.equal(await evaluate("() => window.hit"), "icon filter-menu")
+})

@@ -330,7 +330,38 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const parts = isMenu || hasChart || areMany
   // A day of a calendar draws its number in a box of its own.
   const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
+  const start = walk.lines.length
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
+  if (walk.options.context && walk.lines.length === start) addSign(walk, element, role, depth + 1)
+}
+
+/**
+ * The sign in a header that opens a filter or a menu, the arrow in the first cell of a row that opens its branch: tables
+ * listen for them as a whole, so that nothing but their look and what their makers call them tells them from the cell.
+ */
+function addSign(walk: Walk, cell: PageElement, role: string, depth: number): void {
+  const [most, smallest] = [12, 6]
+  const isHeader = role === "columnheader"
+  if ((!isHeader && !/^(gridcell|cell|rowheader)$/.test(role)) || !cell.firstElementChild) return
+  const row = isHeader ? null : cell.closest("tr,[role=row]")
+  const expanded = row?.hasAttribute("aria-expanded")
+    ? /\[(?:expanded|collapsed)\]/.exec(statesOf(walk.tables, row, "row"))
+    : null
+  if (!isHeader && !expanded) return
+  const words = isHeader
+    ? /filter|funnel|menu|search|ellipsis|kebab/i
+    : /expand|collaps|toggle|open|close|arrow|caret|chevron|twist|plus|minus/i
+  const sign = Array.from(cell.querySelectorAll("[class]"))
+    .slice(0, most)
+    .find((part) => {
+      if (!words.test(part.getAttribute("class") ?? "") || (part.textContent ?? "").trim() !== "") return false
+      const { width, height } = part.getBoundingClientRect()
+      const isSmall = width >= smallest && height >= smallest && width <= 10 * smallest && height <= 10 * smallest
+      return isSmall && part.checkVisibility(walk.asSeen)
+    })
+  if (!sign) return
+  const states = expanded ? ` ${expanded[0]}` : ""
+  addLine(walk, { element: sign, role: "generic", name: "", depth, states, ref: true })
 }
 
 /** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
@@ -455,7 +486,9 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
     name !== "" && element.firstElementChild && lookInside(walk, element).items <= 1
       ? { within: name, control: element }
       : {}
+  const start = walk.lines.length
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, ...within })
+  if (walk.lines.length === start) addSign(walk, element, role, depth + 1)
 }
 
 export const listFunctions = [
@@ -474,6 +507,7 @@ export const listFunctions = [
   isWithin,
   listContext,
   listTarget,
+  addSign,
   isSaidByControls,
   isFieldTag,
   isToldInside,
