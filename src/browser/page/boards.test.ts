@@ -157,3 +157,14 @@ test("lists the signs in the headers and rows of a table that listens as a whole
   await done({ kind: "click", ref: await refOf(/filter-menu/) })
   assert.equal(await evaluate("() => window.hit"), "icon filter-menu")
 })
+
+test("finds what listens behind a closed palette of many parts, and these next", async () => {
+  const parts = Array.from({ length: 250 }, (_, at) => `<b class=part>${at + 1}</b>`).join("")
+  await show(`<script>performance.now = () => 0</script><div id=palette hidden>${parts}</div><div class=part>Merge cells</div>
+    <script>for (const part of document.querySelectorAll(".part")) part.addEventListener("click", () => {})</script>`)
+  assert.match(await look(), /"Merge cells" \[ref=/)
+  await look("?interactive=true")
+  await look("?interactive=true")
+  await evaluate("() => { document.getElementById('palette').hidden = false }")
+  assert.match(await look("?interactive=true"), /"250" \[ref=/)
+})

@@ -40,6 +40,11 @@ const makeLooker = `({
     if (localName === "a") return !element.hasAttribute("href")
     return this.plain.has(localName) || localName.includes("-")
   },
+  // What listens in closed menus and palettes waits until all that is shown has been told.
+  later: [],
+  isShown(element) {
+    return !element.checkVisibility || element.checkVisibility()
+  },
   // jQuery keeps at an element which parts of it are meant: [element, selector].
   meant: [],
   // Whether all clicks that jQuery takes here are for parts of the element.
@@ -114,9 +119,10 @@ const makeLooker = `({
       let kinds = 0
       for (const kind in types) kinds += 1
       if (kinds > mostTypes) continue
-      found[count] = element
-      count += 1
+      if (this.isShown(element) || this.later.length >= 1000) found[count++] = element
+      else this.later.push(element)
     }
+    while (count < most && this.later.length > 0) found[count++] = this.later.shift()
     if (count > 0) this.quiet = 0
     return count > 0 ? found : undefined
   },
