@@ -168,3 +168,20 @@ test("finds what listens behind a closed palette of many parts, and these next",
   await evaluate("() => { document.getElementById('palette').hidden = false }")
   assert.match(await look("?interactive=true"), /"250" \[ref=/)
 })
+
+test("lists once a cell that shows nothing but one control in its middle", async () => {
+  await show(`<style>td { padding: 4px } b { display: block; width: 20px; height: 20px; cursor: pointer }</style>
+    <table role=grid><tr role=row><td role=gridcell tabindex=-1><input type=checkbox aria-label="Choose Ann"></td><td role=gridcell>Ann</td>
+    <td role=gridcell tabindex=-1 style="width:200px"><b style="background:#f00"></b></td></tr></table>
+    <table><tr><td tabindex=0 aria-label=""><b style="background:#00f"></b></td></tr></table>
+    <script>for (const cell of document.querySelectorAll("td")) cell.addEventListener("click", () => {})</script>`)
+  const lines = (await look()).split("\n").map((line) => line.replace(/ \[ref=\w+\]/, ""))
+  assert.deepEqual(lines, [
+    '- checkbox "Choose Ann"',
+    '- gridcell "Ann"',
+    // A handle in a corner is not all of the cell.
+    '- gridcell [hint="red"]',
+    '- generic [hint="red"]',
+    '- generic [nth=1] [hint="blue"]',
+  ])
+})

@@ -333,6 +333,20 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const start = walk.lines.length
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
   if (walk.options.context && walk.lines.length === start) addSign(walk, element, role, depth + 1)
+  if (!isContainer && label === "" && words === "") dropCell(walk, element, role, start)
+}
+
+/** A cell that shows nothing but one control in its middle, such as a colour or a box to tick: the control stands for both. */
+function dropCell(walk: Walk, cell: PageElement, role: string, start: number): void {
+  if (!/^(gridcell|cell)$/.test(role) || walk.lines.length !== start + 1 || cell.hasAttribute("draggable")) return
+  const [outer, inner] = walk.refs.slice(-2)
+  const control = walk.elements.at(-1)
+  if (outer?.[0] !== start - 1 || inner?.[0] !== start || walk.elements.at(-2) !== cell || !control) return
+  if (!isAtMiddle(control, cell)) return
+  walk.lines.splice(start - 1, 1)
+  walk.refs.splice(-2, 1)
+  walk.elements.splice(-2, 1)
+  inner[0] = start - 1
 }
 
 /**
@@ -489,6 +503,7 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
   const start = walk.lines.length
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, ...within })
   if (walk.lines.length === start) addSign(walk, element, role, depth + 1)
+  if (name === "") dropCell(walk, element, role, start)
 }
 
 export const listFunctions = [
@@ -508,6 +523,7 @@ export const listFunctions = [
   listContext,
   listTarget,
   addSign,
+  dropCell,
   isSaidByControls,
   isFieldTag,
   isToldInside,
