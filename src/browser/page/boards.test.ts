@@ -185,3 +185,14 @@ test("lists once a cell that shows nothing but one control in its middle", async
     '- generic [nth=1] [hint="blue"]',
   ])
 })
+
+test("tells columns that are one cell each by their headers", async () => {
+  const day = "<td role=gridcell tabindex=0 style='width:100px;height:960px'></td>"
+  await show(`<table role=grid><tr role=row><th></th><th role=columnheader aria-label="9 March">Mon</th><th role=columnheader aria-label="10 March">Tue</th></tr>
+    <tr role=row><th>Hours</th>${day}${day}</tr><tr role=row><th>Notes</th><td role=gridcell tabindex=0></td><td></td></tr></table>`)
+  const text = await look()
+  assert.match(
+    text,
+    /^- gridcell \[ref=\w+\] .*\[hint="9 March"\]\n- gridcell \[ref=\w+\] .*\[hint="10 March"\]\n- gridcell \[ref=\w+\]( \(of \w+\))?( \[nth=\d\])?$/m,
+  )
+})

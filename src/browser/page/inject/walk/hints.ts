@@ -9,7 +9,8 @@ export function hintOf(element: PageElement, role: string, isList: boolean): str
   const isField = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|switch|checkbox|radio)$/.test(role)
   // In the full snapshot the words beside a field stand beside it.
   if (isField) return isList ? asHint(wordsBeside(element, role)) : ""
-  if (/^(gridcell|cell)$/.test(role)) return element.firstElementChild ? asHint(signsInCell(element)) : ""
+  if (/^(gridcell|cell)$/.test(role))
+    return asHint((element.firstElementChild && signsInCell(element)) || headOf(element))
   if (!/^(generic|button|link|tab|img|option|menuitem\w*|treeitem|listitem)$/.test(role)) return ""
   if (element.querySelector("input,select,textarea,button,a,canvas,video,iframe,[role=button]")) return ""
   return tidy(textOf(element, { left: 200 }), 20) === "" ? asHint(signsOf(element)) : ""
@@ -141,6 +142,22 @@ function signsInCell(cell: PageElement): string {
   return sign ? signsOf(sign) : ""
 }
 
+/** Of a column that is one cell, such as a day with its hours: the header that stands over it. */
+function headOf(cell: PageElement): string {
+  const [tall, most] = [200, 50]
+  const box = cell.getBoundingClientRect()
+  if (box.height < tall || box.height < box.width) return ""
+  const middle = box.x + box.width / 2
+  const heads = cell.closest("[role=grid],[role=treegrid],table")?.querySelectorAll("[role=columnheader],th") ?? []
+  const head = Array.from(heads)
+    .slice(0, most)
+    .find((each) => {
+      const { x, width } = each.getBoundingClientRect()
+      return x <= middle && middle <= x + width && !each.contains(cell)
+    })
+  return head ? tidy(head.getAttribute("aria-label") ?? textOf(head, { left: 200 }), 40) : ""
+}
+
 /** What pages show in a box of their own over a thing under the mouse; often a box around it has it. */
 function tipOf(element: PageElement): string {
   const highest = 3
@@ -258,6 +275,7 @@ export const hintsFunctions = [
   wordsOnSide,
   holds,
   signsInCell,
+  headOf,
   tipOf,
   signsOf,
   looksOf,
