@@ -126,6 +126,7 @@ test("lists a picture that is made of boxes without words once, and clicks one o
 test("shows the words between two groups of buttons, where a month or a page is told", async () => {
   await show(`<div><span><button>Back</button><button>Next</button></span><span>March 2026</span>
     <span><button>Month</button><button>Week</button></span></div>
+    <div><div><b role=button tabindex=0>9:00 Call</b></div><div><b role=button tabindex=0>10:00 Talk</b></div><div><b role=button tabindex=0>11:00 Walk</b></div></div>
     <div><p><button>Save</button></p><p>Some words of the page</p><div><button>Close</button></div></div>`)
   const names = (await look()).split("\n").map((line) => line.replace(/ \[ref=\w+\]/, ""))
   assert.deepEqual(names, [
@@ -134,6 +135,9 @@ test("shows the words between two groups of buttons, where a month or a page is 
     "- text: March 2026",
     '- button "Month"',
     '- button "Week"',
+    '- button "9:00 Call"',
+    '- button "10:00 Talk"',
+    '- button "11:00 Walk"',
     '- button "Save"',
     '- button "Close"',
   ])
@@ -187,7 +191,8 @@ test("lists once a cell that shows nothing but one control in its middle", async
 })
 
 test("tells columns that are one cell each by their headers", async () => {
-  const day = "<td role=gridcell tabindex=0 style='width:100px;height:960px'></td>"
+  const day =
+    '<td role=gridcell tabindex=0 style="width:100px;height:960px"><div class="lines" style="height:940px"></div></td>'
   await show(`<table role=grid><tr role=row><th></th><th role=columnheader aria-label="9 March">Mon</th><th role=columnheader aria-label="10 March">Tue</th></tr>
     <tr role=row><th>Hours</th>${day}${day}</tr><tr role=row><th>Notes</th><td role=gridcell tabindex=0></td><td></td></tr></table>`)
   const text = await look()
@@ -195,4 +200,13 @@ test("tells columns that are one cell each by their headers", async () => {
     text,
     /^- gridcell \[ref=\w+\] .*\[hint="9 March"\]\n- gridcell \[ref=\w+\] .*\[hint="10 March"\]\n- gridcell \[ref=\w+\]( \(of \w+\))?( \[nth=\d\])?$/m,
   )
+})
+
+test("lists once a box and the field in it that both call themselves the list to choose from", async () => {
+  await show(`<span id=box role=combobox tabindex=0 aria-label="Country" aria-expanded=false><input role=combobox tabindex=-1 readonly aria-label="Country" value="Brazil"><i>▾</i></span>
+    <script>const box = document.getElementById("box")
+    box.addEventListener("mousedown", () => box.setAttribute("aria-expanded", "true"))</script>`)
+  assert.match(await look(), /^- combobox "Country" \[ref=\w+\] \[collapsed\]: Brazil$/)
+  await done({ kind: "click", ref: await refOf(/Country/) })
+  assert.match(await look(), /^- combobox "Country" \[ref=\w+\] \[expanded\]: Brazil$/)
 })

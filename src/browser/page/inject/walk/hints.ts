@@ -10,7 +10,7 @@ export function hintOf(element: PageElement, role: string, isList: boolean): str
   // In the full snapshot the words beside a field stand beside it.
   if (isField) return isList ? asHint(wordsBeside(element, role)) : ""
   if (/^(gridcell|cell)$/.test(role))
-    return asHint((element.firstElementChild && signsInCell(element)) || headOf(element))
+    return asHint(headOf(element) || (element.firstElementChild ? signsInCell(element) : ""))
   if (!/^(generic|button|link|tab|img|option|menuitem\w*|treeitem|listitem)$/.test(role)) return ""
   if (element.querySelector("input,select,textarea,button,a,canvas,video,iframe,[role=button]")) return ""
   return tidy(textOf(element, { left: 200 }), 20) === "" ? asHint(signsOf(element)) : ""

@@ -177,6 +177,7 @@ function isBetweenGroups(before: PageElement, element: PageElement, next: PageEl
     part !== null && (part.localName === "button" || part.getAttribute("role") === "button")
   const group = before.parentElement
   if (group !== element.previousElementSibling || !isButton(before)) return false
+  if (element.querySelector("[role=button],[tabindex]")) return false
   return next.localName === group?.localName && isButton(next.firstElementChild)
 }
 
