@@ -4,6 +4,7 @@ import type { PageElement, PageNode } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
 import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
+import { addSign, dropCell, isBetweenGroups, isTipOfControl, listPicture } from "./around.ts"
 import { passBy, visitChildren } from "./children.ts"
 import {
   boxedField,
@@ -125,23 +126,6 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
   visitChildren(walk, element, below, inside)
 }
 
-/** A picture that is made of boxes which take the mouse, such as an arrow of its lines: one thing to people. */
-function listPicture(walk: Walk, element: PageElement, depth: number, inside: Inherited): void {
-  const [lines, refs, frames] = [walk.lines.length, walk.refs.length, walk.frames.length]
-  visitChildren(walk, element, depth + 1, inside)
-  const { name } = nameOf(walk.tables, element, "img")
-  const parts = walk.refs.slice(refs)
-  const areAll = walk.lines.length - lines === parts.length && walk.frames.length === frames
-  if (name === "" || parts.length < 2 || !areAll || parts.some(([, , role, own]) => role !== "generic" || own !== ""))
-    return
-  // The box around them may have no size.
-  const part = walk.elements[refs] as PageElement
-  walk.lines.length = lines
-  walk.refs.length = refs
-  walk.elements.length = refs
-  addLine(walk, { element: part, role: "img", name, depth, states: "", ref: true })
-}
-
 /** The month between two arrows, the number between minus and plus: without it nobody knows what they do. */
 function addBetween(walk: Walk, element: PageElement): void {
   const longest = 30
@@ -169,16 +153,6 @@ function addBetween(walk: Walk, element: PageElement): void {
     walk.agent.listening.has(next) ||
     hasRole(walk.tables, next, walk.tables.interactive)
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
-}
-
-/** In a bar of tools, where the buttons stand in groups: the month between those that turn the pages and those of the views. */
-function isBetweenGroups(before: PageElement, element: PageElement, next: PageElement): boolean {
-  const isButton = (part: PageElement | null) =>
-    part !== null && (part.localName === "button" || part.getAttribute("role") === "button")
-  const group = before.parentElement
-  if (group !== element.previousElementSibling || !isButton(before)) return false
-  if (element.querySelector("[role=button],[tabindex]")) return false
-  return next.localName === group?.localName && isButton(next.firstElementChild)
 }
 
 function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
@@ -337,48 +311,6 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   if (!isContainer && label === "" && words === "") dropCell(walk, element, role, start)
 }
 
-/** A cell that shows nothing but one control in its middle, such as a colour or a box to tick: the control stands for both. */
-function dropCell(walk: Walk, cell: PageElement, role: string, start: number): void {
-  if (!/^(gridcell|cell)$/.test(role) || walk.lines.length !== start + 1 || cell.hasAttribute("draggable")) return
-  const [outer, inner] = walk.refs.slice(-2)
-  const control = walk.elements.at(-1)
-  if (outer?.[0] !== start - 1 || inner?.[0] !== start || walk.elements.at(-2) !== cell || !control) return
-  if (!isAtMiddle(control, cell)) return
-  walk.lines.splice(start - 1, 1)
-  walk.refs.splice(-2, 1)
-  walk.elements.splice(-2, 1)
-  inner[0] = start - 1
-}
-
-/**
- * The sign in a header that opens a filter or a menu, the arrow in the first cell of a row that opens its branch: tables
- * listen for them as a whole, so that nothing but their look and what their makers call them tells them from the cell.
- */
-function addSign(walk: Walk, cell: PageElement, role: string, depth: number): void {
-  const [most, smallest] = [12, 6]
-  const isHeader = role === "columnheader"
-  if ((!isHeader && !/^(gridcell|cell|rowheader)$/.test(role)) || !cell.firstElementChild) return
-  const row = isHeader ? null : cell.closest("tr,[role=row]")
-  const expanded = row?.hasAttribute("aria-expanded")
-    ? /\[(?:expanded|collapsed)\]/.exec(statesOf(walk.tables, row, "row"))
-    : null
-  if (!isHeader && !expanded) return
-  const words = isHeader
-    ? /filter|funnel|menu|search|ellipsis|kebab/i
-    : /expand|collaps|toggle|open|close|arrow|caret|chevron|twist|plus|minus/i
-  const sign = Array.from(cell.querySelectorAll("[class]"))
-    .slice(0, most)
-    .find((part) => {
-      if (!words.test(part.getAttribute("class") ?? "") || (part.textContent ?? "").trim() !== "") return false
-      const { width, height } = part.getBoundingClientRect()
-      const isSmall = width >= smallest && height >= smallest && width <= 10 * smallest && height <= 10 * smallest
-      return isSmall && part.checkVisibility(walk.asSeen)
-    })
-  if (!sign) return
-  const states = expanded ? ` ${expanded[0]}` : ""
-  addLine(walk, { element: sign, role: "generic", name: "", depth, states, ref: true })
-}
-
 /** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
 function isToldInside(
   walk: Walk,
@@ -446,14 +378,6 @@ function isTip(walk: Walk, element: PageElement, tip: string): boolean {
   return name !== "" && tip.includes(name)
 }
 
-/** A box that shows under the mouse what the one control in it is called: a click on it is one on the control. */
-function isTipOfControl(walk: Walk, role: string, tip: string, { controls }: Inside): boolean {
-  const [control, other] = controls
-  if (role !== "" || !control || other) return false
-  const { name } = nameOf(walk.tables, control, roleOf(walk.tables, control))
-  return name !== "" && tip.includes(name)
-}
-
 function isLabelOnly(walk: Walk, label: PageElement, words: string): boolean {
   const control = labelled(label)
   return control !== null && isSaidBy(walk, control, label, words)
@@ -513,7 +437,6 @@ export const listFunctions = [
   isProse,
   isBareBox,
   listPlain,
-  listPicture,
   listControl,
   listInside,
   isContext,
@@ -523,8 +446,6 @@ export const listFunctions = [
   isWithin,
   listContext,
   listTarget,
-  addSign,
-  dropCell,
   isSaidByControls,
   isFieldTag,
   isToldInside,
@@ -532,12 +453,10 @@ export const listFunctions = [
   isAllOf,
   isNothing,
   isTip,
-  isTipOfControl,
   isLabelOnly,
   hasTwin,
   listBox,
   addBetween,
-  isBetweenGroups,
   areManyWords,
   isInGrid,
   listCell,
