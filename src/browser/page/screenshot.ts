@@ -64,12 +64,14 @@ export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, opera
   const clip = { ...whole, width: Math.min(whole.width, maxPageSide), height: Math.min(whole.height, maxPageSide) }
   // Device pixels per CSS pixel: the limit is on the picture, not on the page.
   const density = metrics.visualViewport.clientWidth / Math.max(1, metrics.cssVisualViewport.clientWidth)
+  const beyond = !isWithin(clip, view)
   let side = maxSide
-  let image = await capture(session, clip, { type: request.type, quality: jpegQuality, side, density }, signal)
+  const first = { type: request.type, quality: jpegQuality, side, density, beyond }
+  let image = await capture(session, clip, first, signal)
   for (const quality of [85, 70, 55, 40, 40, 40]) {
     if (bytesOf(image.data) <= maxPictureBytes) break
     if (quality === 40) side = Math.round(side * 0.7)
-    image = await capture(session, clip, { type: "jpeg", quality, side, density }, signal)
+    image = await capture(session, clip, { type: "jpeg", quality, side, density, beyond }, signal)
   }
   const truncated = clip.width < whole.width || clip.height < whole.height
   const area = {
@@ -79,6 +81,11 @@ export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, opera
     height: Math.round(clip.height),
   }
   return { ...image, ...sizeOf(Buffer.from(image.data, "base64")), area, truncated }
+}
+
+function isWithin(clip: Clip, view: View): boolean {
+  const [right, bottom] = [view.pageX + view.clientWidth, view.pageY + view.clientHeight]
+  return clip.x >= view.pageX && clip.y >= view.pageY && clip.x + clip.width <= right && clip.y + clip.height <= bottom
 }
 
 async function chooseClip(
@@ -154,6 +161,8 @@ interface CaptureOptions {
   quality: number
   side: number
   density: number
+  /** For what is not in view the page gets another size for a moment, which it notices: lists close, tables are drawn anew. */
+  beyond: boolean
 }
 
 async function capture(
@@ -167,7 +176,7 @@ async function capture(
     format: options.type,
     ...(options.type === "jpeg" ? { quality: options.quality } : {}),
     clip: { ...clip, scale },
-    captureBeyondViewport: true,
+    captureBeyondViewport: options.beyond,
   }
   for (let attempt = 1; ; attempt += 1) {
     try {

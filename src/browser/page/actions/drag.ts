@@ -11,6 +11,8 @@ import { locate, type Place, type Point } from "./reach.ts"
 const steps = 10
 /** The first move is short: it is the one that begins the drag, and belongs to what is taken. */
 const firstMove = 4
+/** Where pages begin a drag only some pixels further, what lies there counts as its beginning. */
+const nextMoves = [8, 12]
 const interceptMs = 1_000
 const letGoMs = 1_000
 /** At the end, before the last move and the release: many pages follow a drag only so many times a second. */
@@ -121,9 +123,10 @@ async function findEnds({ tab, operation }: Acting, request: DragRequest): Promi
 function wayBetween(from: Point, to: Point): Point[] {
   const far = Math.hypot(to.x - from.x, to.y - from.y)
   const share = (part: number) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part })
-  const first = far > 0 ? [share(Math.min(1, firstMove / far))] : []
+  const first = far > 0 ? [firstMove, ...nextMoves.filter((pixels) => pixels < far / steps)] : []
   // Twice at the end: lists that have made room meanwhile look again where the mouse is.
-  return [...first, ...Array.from({ length: steps }, (_, index) => share((index + 1) / steps)), to]
+  const begun = first.map((pixels) => share(Math.min(1, pixels / far)))
+  return [...begun, ...Array.from({ length: steps }, (_, index) => share((index + 1) / steps)), to]
 }
 
 function differs(one: Point, other: Point): boolean {

@@ -21,6 +21,7 @@ import { nextFrame, nextTask, pointThroughFrame, reachElement, reachFunctions } 
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { apartFunctions } from "./walk/apart.ts"
+import { aroundFunctions } from "./walk/around.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
@@ -47,6 +48,7 @@ const all = [
   ...valuesFunctions,
   ...treeFunctions,
   ...listFunctions,
+  ...aroundFunctions,
   ...apartFunctions,
   ...hitFunctions,
   ...panesFunctions,

@@ -19,7 +19,7 @@ const maxTypes = 20
  * have replaced all else that is called here, so nothing that comes of it is more than a guess about elements of its own.
  */
 const makeLooker = `({
-  ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), way: null, quiet: 0,
+  ask: getEventListeners, now: performance.now.bind(performance), seen: new WeakSet(), way: null, quiet: 0, looks: 0,
   plain: new Set(("a abbr address article aside b blockquote caption circle cite code data dd del div dl dt ellipse em fieldset " +
     "figcaption figure footer form g h1 h2 h3 h4 h5 h6 header hgroup i image img ins kbd label legend li line main mark menu nav " +
     "ol output p path picture polygon polyline pre q rect s samp search section small span strong sub sup svg table tbody td " +
@@ -39,6 +39,11 @@ const makeLooker = `({
     const { localName } = element
     if (localName === "a") return !element.hasAttribute("href")
     return this.plain.has(localName) || localName.includes("-")
+  },
+  // What listens in closed menus and palettes waits until all that is shown has been told.
+  later: [],
+  isShown(element) {
+    return !element.checkVisibility || element.checkVisibility()
   },
   // jQuery keeps at an element which parts of it are meant: [element, selector].
   meant: [],
@@ -86,8 +91,10 @@ const makeLooker = `({
   look(budgetMs, most, mostTypes) {
     const found = { __proto__: null }
     let count = 0
-    // Once all of the page has been gone through, what may have come since is looked for with less haste.
-    const until = this.now() + (this.quiet > 0 ? budgetMs / 6 : budgetMs)
+    // The first look at a document is the one that somebody works by: it may take longer, once. When all of the page has
+    // been gone through, what may have come since is looked for with less haste.
+    this.looks += 1
+    const until = this.now() + (this.looks === 1 ? budgetMs * 4 : this.quiet > 0 ? budgetMs / 6 : budgetMs)
     for (const part of this.parts(most)) {
       this.seen.add(part)
       found[count++] = part
@@ -112,9 +119,10 @@ const makeLooker = `({
       let kinds = 0
       for (const kind in types) kinds += 1
       if (kinds > mostTypes) continue
-      found[count] = element
-      count += 1
+      if (this.isShown(element) || this.later.length >= 1000) found[count++] = element
+      else this.later.push(element)
     }
+    while (count < most && this.later.length > 0) found[count++] = this.later.shift()
     if (count > 0) this.quiet = 0
     return count > 0 ? found : undefined
   },

@@ -80,9 +80,12 @@ export function isCarrier(field: PageElement): boolean {
 
 /** The one field inside an element that calls itself a combobox: it takes the keys, and is told of to screen readers. */
 export function innerField(walk: Walk, element: PageElement, role: string): PageElement | null {
-  if (role !== "combobox" || !element.firstElementChild || takesFocus(element)) return null
+  if (role !== "combobox" || !element.firstElementChild) return null
   const found = Array.from(element.querySelectorAll("input,textarea,select")).filter(isListed)
   const [field] = found
+  // One that takes the focus for its field, which calls itself the same and stands in no order of tabs.
+  const isTwin = field?.getAttribute("tabindex") === "-1" && field.getAttribute("role") === role
+  if (takesFocus(element) && !isTwin) return null
   return field && found.length === 1 && takesWords(walk, field) ? field : null
 }
 

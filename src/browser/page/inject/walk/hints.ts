@@ -9,9 +9,18 @@ export function hintOf(element: PageElement, role: string, isList: boolean): str
   const isField = /^(textbox|searchbox|combobox|listbox|spinbutton|slider|switch|checkbox|radio)$/.test(role)
   // In the full snapshot the words beside a field stand beside it.
   if (isField) return isList ? asHint(wordsBeside(element, role)) : ""
+  if (/^(gridcell|cell)$/.test(role))
+    return asHint(headOf(element) || (element.firstElementChild ? signsInCell(element) : ""))
   if (!/^(generic|button|link|tab|img|option|menuitem\w*|treeitem|listitem)$/.test(role)) return ""
   if (element.querySelector("input,select,textarea,button,a,canvas,video,iframe,[role=button]")) return ""
   return tidy(textOf(element, { left: 200 }), 20) === "" ? asHint(signsOf(element)) : ""
+}
+
+/** Of a control that is called by a sign alone, such as `+`: what it shows under the mouse. */
+export function hintOfSign(element: PageElement, role: string, name: string): string {
+  if (!/^(button|link)$/.test(role) || name.length > 2 || /[\p{L}\p{N}]/u.test(name)) return ""
+  const tip = tidy(element.getAttribute("title") ?? "", 60)
+  return tip === name ? "" : asHint(tip)
 }
 
 function asHint(words: string): string {
@@ -124,22 +133,63 @@ function holds(element: PageElement, selector: string): boolean {
   return false
 }
 
+/** Of a cell that shows no words: its mark, tick or flag, and not how it is laid out. */
+function signsInCell(cell: PageElement): string {
+  const most = 8
+  if (tidy(textOf(cell, { left: 200 }), 20) !== "") return ""
+  const parts = Array.from(cell.querySelectorAll("*")).slice(0, most)
+  const sign = parts.find((part) => !part.firstElementChild && !isTiny(part))
+  return sign ? signsOf(sign) : ""
+}
+
+/** Of a column that is one cell, such as a day with its hours: the header that stands over it. */
+function headOf(cell: PageElement): string {
+  const [tall, most] = [200, 50]
+  const box = cell.getBoundingClientRect()
+  if (box.height < tall || box.height < box.width) return ""
+  const middle = box.x + box.width / 2
+  const heads = cell.closest("[role=grid],[role=treegrid],table")?.querySelectorAll("[role=columnheader],th") ?? []
+  const head = Array.from(heads)
+    .slice(0, most)
+    .find((each) => {
+      const { x, width } = each.getBoundingClientRect()
+      return x <= middle && middle <= x + width && !each.contains(cell)
+    })
+  return head ? tidy(head.getAttribute("aria-label") ?? textOf(head, { left: 200 }), 40) : ""
+}
+
+/** What pages show in a box of their own over a thing under the mouse; often a box around it has it. */
+function tipOf(element: PageElement): string {
+  const highest = 3
+  let place: PageElement | null = element
+  let size: { width: number; height: number } | undefined
+  for (
+    let steps = 0;
+    place && place.localName !== "body" && steps <= highest;
+    steps += 1, place = place.parentElement
+  ) {
+    let tip = ""
+    for (const name of ["data-tooltip", "data-tip", "data-title", "data-original-title", "title", "aria-label"])
+      tip ||= tidy(place.getAttribute(name) ?? "", 60)
+    if (!/\p{L}/u.test(tip)) continue
+    if (place === element) return tip
+    // A larger box has its words for more than this.
+    size ??= element.getBoundingClientRect()
+    const { width, height } = place.getBoundingClientRect()
+    return width <= 2 * size.width && height <= 2 * size.height ? tip : ""
+  }
+  return ""
+}
+
 /** Names that the makers of the page have given to the element or to the icon in it. */
 function signsOf(element: PageElement): string {
+  const tip = tipOf(element)
+  if (tip !== "") return tip
   const icon = element.querySelector("svg,i,img,use,[class*=icon]")
   const parts = icon ? [element, icon] : [element]
   const signs: string[] = []
   for (const part of parts) {
-    for (const name of [
-      "data-action",
-      "data-direction",
-      "data-icon",
-      "data-command",
-      "data-tooltip",
-      "data-testid",
-      "name",
-      "icon",
-    ])
+    for (const name of ["data-action", "data-direction", "data-icon", "data-command", "data-testid", "name", "icon"])
       signs.push(part.getAttribute(name) ?? "")
     const link = part.localName === "use" ? part : part.querySelector("use")
     signs.push((link?.getAttribute("href") ?? link?.getAttribute("xlink:href") ?? "").split("#")[1] ?? "")
@@ -214,6 +264,7 @@ function unhashed(name: string): string {
 
 export const hintsFunctions = [
   hintOf,
+  hintOfSign,
   asHint,
   wordsBeside,
   isLabelOfNext,
@@ -223,6 +274,9 @@ export const hintsFunctions = [
   fieldsSelector,
   wordsOnSide,
   holds,
+  signsInCell,
+  headOf,
+  tipOf,
   signsOf,
   looksOf,
   colourOf,

@@ -4,6 +4,7 @@ import type { PageElement, PageNode } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
 import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
+import { addSign, dropCell, isBetweenGroups, isTipOfControl, listPicture } from "./around.ts"
 import { passBy, visitChildren } from "./children.ts"
 import {
   boxedField,
@@ -120,6 +121,8 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
     addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   }
   if (walk.options.context && shown && role === "") addBetween(walk, element)
+  if (role === "img" && element.firstElementChild && element.localName !== "svg" && !element.ownerSVGElement)
+    return listPicture(walk, element, depth, inside)
   visitChildren(walk, element, below, inside)
 }
 
@@ -133,7 +136,7 @@ function addBetween(walk: Walk, element: PageElement): void {
     !next ||
     element.localName === "label" ||
     element.childElementCount > 2 ||
-    before.parentElement !== element.parentElement
+    (before.parentElement !== element.parentElement && !isBetweenGroups(before, element, next))
   )
     return
   const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
@@ -145,7 +148,10 @@ function addBetween(walk: Walk, element: PageElement): void {
   )
     return
   if (walk.lines.at(-1)?.includes(JSON.stringify(text))) return
-  const isNext = walk.agent.listening.has(next) || hasRole(walk.tables, next, walk.tables.interactive)
+  const isNext =
+    before.parentElement !== element.parentElement ||
+    walk.agent.listening.has(next) ||
+    hasRole(walk.tables, next, walk.tables.interactive)
   if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
 }
 
@@ -274,7 +280,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const isFocused =
     role !== "" && (isMenu || !isFrame) ? element.hasAttribute("tabindex") : !isMenu && takesFocus(element)
   const isContainer =
-    ((isMenu || isFrame) && label === "" && !isFocused) || isToldInside(walk, element, role, { label, inside })
+    ((isMenu || isFrame) && (label === "" || isTipOfControl(walk, role, label, inside)) && !isFocused) ||
+    isToldInside(walk, element, role, { label, inside })
   if (!isContainer) {
     // A box of many things is told by its beginning; what has a role by its name alone, if it is one for several things.
     const own = role === "" || ((items < 2 || inside.own.length < 2) && words.length <= 60) ? words : ""
@@ -298,7 +305,10 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const parts = isMenu || hasChart || areMany
   // A day of a calendar draws its number in a box of its own.
   const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
+  const start = walk.lines.length
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
+  if (walk.options.context && walk.lines.length === start) addSign(walk, element, role, depth + 1)
+  if (!isContainer && label === "" && words === "") dropCell(walk, element, role, start)
 }
 
 /** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
@@ -415,7 +425,10 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
     name !== "" && element.firstElementChild && lookInside(walk, element).items <= 1
       ? { within: name, control: element }
       : {}
+  const start = walk.lines.length
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, ...within })
+  if (walk.lines.length === start) addSign(walk, element, role, depth + 1)
+  if (name === "") dropCell(walk, element, role, start)
 }
 
 export const listFunctions = [

@@ -3,7 +3,7 @@ import { numberOf, type PageAgent } from "../agent.ts"
 import type { PageElement, PageNode } from "../dom.ts"
 import { tidy } from "../names.ts"
 import { type RoleTables, takesInput } from "../roles.ts"
-import { hintOf } from "./hints.ts"
+import { hintOf, hintOfSign } from "./hints.ts"
 
 export interface WalkOptions {
   /** Only interactive elements, as a flat list. */
@@ -128,7 +128,8 @@ export function addLine(walk: Walk, line: LineParts): void {
   const indent = walk.interactive ? "" : "  ".repeat(line.depth)
   const isWord = /^[a-z]{1,40}$/.test(line.role)
   const role = isWord ? line.role : tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
-  const hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
+  let hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
+  if (line.ref && line.name !== "") hint = hintOfSign(line.element, line.role, line.name)
   const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
   walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${hint}${mark}`)
 }
