@@ -1,6 +1,7 @@
 // Roles of elements, from their attribute or their tag. Runs in the page (see agent.ts).
 import { internalsOf } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
+import { ariaOf } from "./internals.ts"
 
 /** What is known of an element by its tag alone, looked up once for each tag of a walk. */
 export interface TagFacts {
@@ -199,13 +200,13 @@ function inputRole(element: PageElement): string {
 /** States in brackets, each with a space before it: ` [checked] [disabled]`. */
 export function statesOf(tables: RoleTables, element: PageElement, role: string): string {
   let states = ""
-  const { disables } = factsOf(tables, element.localName)
+  const { disables, custom } = factsOf(tables, element.localName)
   const isBare = !element.hasAttributes()
   if (isBare && !disables && role !== "heading" && element.localName !== "summary") return sizeOfList(element, role)
   const flag = (name: string, on: boolean) => {
     if (on) states += ` [${name}]`
   }
-  const aria = (name: string) => (isBare ? null : element.getAttribute(`aria-${name}`))
+  const aria = (name: string) => (isBare && !custom ? null : ariaOf(element, name))
   if (role === "heading") states += ` [level=${Number(aria("level") ?? element.localName.slice(1)) || 2}]`
   if (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
     if (element.indeterminate) states += " [checked=mixed]"

@@ -13,6 +13,7 @@ import { dialFunctions, readDial } from "./dial.ts"
 import { boxOf, editElement, editFunctions, heldText, holdsFocus, matchOf } from "./edit.ts"
 import { fieldState, focusOn, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
+import { internalsFunctions, selfNamed, takeInternals } from "./internals.ts"
 import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { answerPicker, openPicker, pickersFunctions } from "./pickers.ts"
@@ -34,6 +35,7 @@ import { numberOfSelector, walkFunctions, walkPage } from "./walk/walk.ts"
 
 const all = [
   ...agentFunctions,
+  ...internalsFunctions,
   ...rolesFunctions,
   ...cursorsFunctions,
   ...namesFunctions,
@@ -100,6 +102,8 @@ export type AgentCall =
   | "unlabel"
   | "holder"
   | "suspects"
+  | "selfNamed"
+  | "internals"
   | "closedRoot"
   | "holdsFocus"
   | "origin"
@@ -142,6 +146,8 @@ export function agentSource(key: string): string {
     unlabel: `() => ${removeLabels.name}()`,
     holder: `(o) => ${numberOfSelector.name}(agent, o)`,
     suspects: `(most) => ${nextSuspects.name}(agent, most)`,
+    selfNamed: `(most) => ${selfNamed.name}(agent, most)`,
+    internals: `(elements, told) => ${takeInternals.name}(agent, elements, told)`,
     closedRoot: `(root) => void agent.closedRoots.set(root.host, root)`,
     element: `(o) => ${elementOf.name}(agent, o)`,
     words: `(o) => ${describeElement.name}(agent, o)`,
