@@ -216,8 +216,8 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   flag("selected", aria("selected") === "true" || (element.localName === "option" && element.selected))
   flag("disabled", (disables && element.matches(":disabled")) || aria("disabled") === "true")
   flag("pressed", aria("pressed") === "true")
-  // The page that one is on, the step that one is at.
-  flag("current", /^(?!false$)./.test(aria("current") ?? ""))
+  // The page that one is on, the step that one is at. Templates write what they do not know as a word.
+  flag("current", /^(?!(false|undefined|null)$)./.test(aria("current") ?? ""))
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
   else if (expanded === "false") states += " [collapsed]"

@@ -87,7 +87,10 @@ export function rangeValue(element: PageElement, role: string): string {
 function addShownText(walk: Walk, element: PageElement, role: string, start: number, most: number): void {
   const isBox = /^(combobox|textbox|searchbox|spinbutton)$/.test(role) || element.hasAttribute("aria-haspopup")
   if (!isBox) return
-  const text = shortened(textOf(element, { left: 4 * most, withoutOpened: true, seenOnly: true }), most)
+  const shown = { left: 4 * most, withoutOpened: true, seenOnly: true }
+  // What its own buttons are called is no part of the value, unless one of them shows it.
+  const text =
+    shortened(textOf(element, { ...shown, withoutButtons: true }), most) || shortened(textOf(element, shown), most)
   const line = walk.lines[start] as string
   if (text !== "" && !line.includes(JSON.stringify(text))) walk.lines[start] = `${line}: ${plainWords(text)}`
 }
