@@ -25,6 +25,7 @@ import { apartFunctions } from "./walk/apart.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
+import { hostsFunctions } from "./walk/hosts.ts"
 import { listFunctions } from "./walk/list.ts"
 import { specialFunctions } from "./walk/special.ts"
 import { stateFunctions } from "./walk/state.ts"
@@ -45,6 +46,7 @@ const all = [
   ...childrenFunctions,
   ...targetsFunctions,
   ...drawnFunctions,
+  ...hostsFunctions,
   ...specialFunctions,
   ...valuesFunctions,
   ...treeFunctions,
