@@ -200,7 +200,7 @@ function inputRole(element: PageElement): string {
 /** States in brackets, each with a space before it: ` [checked] [disabled]`. */
 export function statesOf(tables: RoleTables, element: PageElement, role: string): string {
   let states = ""
-  const { disables, custom } = factsOf(tables, element.localName)
+  const { disables, custom, worked } = factsOf(tables, element.localName)
   const isBare = !element.hasAttributes()
   if (isBare && !disables && role !== "heading" && element.localName !== "summary") return sizeOfList(element, role)
   const flag = (name: string, on: boolean) => {
@@ -214,7 +214,9 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   } else if (aria("checked") === "mixed") states += " [checked=mixed]"
   else flag("checked", aria("checked") === "true")
   flag("selected", aria("selected") === "true" || (element.localName === "option" && element.selected))
-  flag("disabled", (disables && element.matches(":disabled")) || aria("disabled") === "true")
+  // On what is no native field the attribute means nothing to the browser, but all the same to its makers.
+  const isMarked = !worked && !isBare && /^(?!false$)/.test(element.getAttribute("disabled") ?? "false")
+  flag("disabled", isMarked || (disables && element.matches(":disabled")) || aria("disabled") === "true")
   flag("pressed", aria("pressed") === "true")
   // The page that one is on, the step that one is at. Templates write what they do not know as a word.
   flag("current", /^(?!(false|undefined|null)$)./.test(aria("current") ?? ""))

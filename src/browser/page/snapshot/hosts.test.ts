@@ -65,6 +65,12 @@ test("takes no word that a template leaves for what it does not know for a state
   assert.match(text, /^- treeitem "Notes" \[ref=\w+\] \[current\]$/m)
 })
 
+test("says what its makers have marked as disabled, though the browser takes no notice of it", async () => {
+  const text = await look()
+  assert.match(text, /^- tab "Closed one" \[ref=\w+\] \[disabled\]$/m)
+  assert.match(text, /^- tab "Free one" \[ref=\w+\]$/m)
+})
+
 test("does not take the names of a field's own buttons for its value", async () => {
   assert.match(await look(), /^- combobox "Hobby" \[ref=\w+\] \[collapsed\]: Chess$/m)
 })
