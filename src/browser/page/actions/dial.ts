@@ -5,6 +5,7 @@ import { callAgent, type World } from "../frames.ts"
 import type { Dial } from "../inject/dial.ts"
 import type { EditMode } from "../inject/edit.ts"
 import { staleRef } from "../refs.ts"
+import { followInternals } from "../snapshot/internals.ts"
 import type { Tab } from "../tab.ts"
 import { parseKey, sendKey } from "./keyboard.ts"
 
@@ -57,6 +58,7 @@ export async function turnDial(turning: Turning): Promise<void> {
 type Known = Extract<Dial, { kind: "dial" }>
 
 async function read({ world, id, number, signal }: Turning): Promise<Known> {
+  await followInternals(world, signal)
   const dial = await callAgent<Dial>(world, "dial", { id }, signal)
   if (dial.kind === "gone") throw staleRef(number)
   return dial

@@ -31,14 +31,23 @@ export interface ChangeWatch {
   stop(): void
 }
 
+/** What a custom element tells the browser alone. `aria`: states as the attribute of that name would tell them, `aria-` left out. */
+export interface Internals {
+  role: string
+  name: string
+  aria: Record<string, string>
+}
+
 export interface PageAgent {
   nextId: number
   /** How many elements may be known before it is worth looking for those that are gone. */
   forgetAt: number
   ids: WeakMap<PageElement, number>
   elements: Map<number, WeakRef<PageElement>>
-  /** Roles and names that custom elements have given themselves without attributes; the gateway hands them in. */
-  internals: WeakMap<PageElement, { role: string; name: string }>
+  /** Roles, names and states that custom elements have given themselves without attributes; the gateway hands them in. */
+  internals: WeakMap<PageElement, Internals>
+  /** Those of them that have a role. */
+  selfNamed: PageElement[]
   /** Whether style sheets of the document put words before or behind elements; undefined when not looked. */
   generates: { sheets: number; words: boolean; selectors: string[] } | undefined
   /** What is known of the page's cursors: how many rules were looked through, and whether one of them sets any. */
@@ -76,6 +85,7 @@ export function createAgent(): PageAgent {
     ids: new WeakMap(),
     elements: new Map(),
     internals: new WeakMap(),
+    selfNamed: [],
     generates: undefined,
     cursors: { rules: -1, set: false },
     labels: new Map(),
@@ -139,7 +149,7 @@ export function nextSuspects(agent: PageAgent, most: number): PageElement[] {
 export const agentFunctions = [createAgent, nextSuspects, rootOf, internalsOf, numberOf, elementOf, forgetGone]
 
 /** What a custom element says of itself to screen readers alone. */
-export function internalsOf(element: PageElement): { role: string; name: string } | undefined {
+export function internalsOf(element: PageElement): Internals | undefined {
   return element.localName.includes("-") ? agent.internals.get(element) : undefined
 }
 

@@ -116,6 +116,7 @@ export interface PageElement extends PageNode {
 }
 
 export interface PageRoot extends PageNode {
+  readonly parentElement: null
   readonly firstElementChild: PageElement | null
   readonly activeElement: PageElement | null
   readonly host?: PageElement

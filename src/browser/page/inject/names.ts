@@ -55,6 +55,8 @@ export interface TextBudget {
   differs?: boolean
   /** Lists, calendars and the like that have opened inside are no part of it. */
   withoutOpened?: boolean
+  /** Nor are buttons inside. */
+  withoutButtons?: boolean
   /** Nor is what is cut to nothing, for screen readers alone. */
   seenOnly?: boolean
 }
@@ -101,6 +103,7 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
     if (tag !== "slot" && child.checkVisibility()) return textOfSeen(child, budget)
   }
   if (budget.withoutOpened && isOpened(child)) return ""
+  if (budget.withoutButtons && (tag === "button" || child.getAttribute("role") === "button")) return ""
   if (budget.seenOnly && isCutAway(child)) return ""
   const label = child.getAttribute("aria-label")
   if (label || hiddenBy(child) !== "") budget.differs = true

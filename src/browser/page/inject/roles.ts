@@ -1,6 +1,7 @@
 // Roles of elements, from their attribute or their tag. Runs in the page (see agent.ts).
 import { internalsOf } from "./agent.ts"
 import type { PageElement } from "./dom.ts"
+import { ariaOf } from "./internals.ts"
 
 /** What is known of an element by its tag alone, looked up once for each tag of a walk. */
 export interface TagFacts {
@@ -199,13 +200,13 @@ function inputRole(element: PageElement): string {
 /** States in brackets, each with a space before it: ` [checked] [disabled]`. */
 export function statesOf(tables: RoleTables, element: PageElement, role: string): string {
   let states = ""
-  const { disables } = factsOf(tables, element.localName)
+  const { disables, custom, worked } = factsOf(tables, element.localName)
   const isBare = !element.hasAttributes()
   if (isBare && !disables && role !== "heading" && element.localName !== "summary") return sizeOfList(element, role)
   const flag = (name: string, on: boolean) => {
     if (on) states += ` [${name}]`
   }
-  const aria = (name: string) => (isBare ? null : element.getAttribute(`aria-${name}`))
+  const aria = (name: string) => (isBare && !custom ? null : ariaOf(element, name))
   if (role === "heading") states += ` [level=${Number(aria("level") ?? element.localName.slice(1)) || 2}]`
   if (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
     if (element.indeterminate) states += " [checked=mixed]"
@@ -213,10 +214,12 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   } else if (aria("checked") === "mixed") states += " [checked=mixed]"
   else flag("checked", aria("checked") === "true")
   flag("selected", aria("selected") === "true" || (element.localName === "option" && element.selected))
-  flag("disabled", (disables && element.matches(":disabled")) || aria("disabled") === "true")
+  // On what is no native field the attribute means nothing to the browser, but all the same to its makers.
+  const isMarked = !worked && !isBare && /^(?!false$)/.test(element.getAttribute("disabled") ?? "false")
+  flag("disabled", isMarked || (disables && element.matches(":disabled")) || aria("disabled") === "true")
   flag("pressed", aria("pressed") === "true")
-  // The page that one is on, the step that one is at.
-  flag("current", /^(?!false$)./.test(aria("current") ?? ""))
+  // The page that one is on, the step that one is at. Templates write what they do not know as a word.
+  flag("current", /^(?!(false|undefined|null)$)./.test(aria("current") ?? ""))
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
   else if (expanded === "false") states += " [collapsed]"

@@ -13,6 +13,7 @@ import { dialFunctions, readDial } from "./dial.ts"
 import { boxOf, editElement, editFunctions, heldText, holdsFocus, matchOf } from "./edit.ts"
 import { fieldState, focusOn, formFunctions, scrollTo, selectOptions } from "./form.ts"
 import { hitFunctions } from "./hit.ts"
+import { internalsFunctions, selfNamed, takeInternals } from "./internals.ts"
 import { boxesOf, drawLabels, frameBox, labelsFunctions, removeLabels } from "./labels.ts"
 import { namesFunctions } from "./names.ts"
 import { answerPicker, openPicker, pickersFunctions } from "./pickers.ts"
@@ -25,6 +26,7 @@ import { aroundFunctions } from "./walk/around.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
+import { hostsFunctions } from "./walk/hosts.ts"
 import { listFunctions } from "./walk/list.ts"
 import { specialFunctions } from "./walk/special.ts"
 import { stateFunctions } from "./walk/state.ts"
@@ -35,6 +37,7 @@ import { numberOfSelector, walkFunctions, walkPage } from "./walk/walk.ts"
 
 const all = [
   ...agentFunctions,
+  ...internalsFunctions,
   ...rolesFunctions,
   ...cursorsFunctions,
   ...namesFunctions,
@@ -44,6 +47,7 @@ const all = [
   ...childrenFunctions,
   ...targetsFunctions,
   ...drawnFunctions,
+  ...hostsFunctions,
   ...specialFunctions,
   ...valuesFunctions,
   ...treeFunctions,
@@ -102,6 +106,8 @@ export type AgentCall =
   | "unlabel"
   | "holder"
   | "suspects"
+  | "selfNamed"
+  | "internals"
   | "closedRoot"
   | "holdsFocus"
   | "origin"
@@ -144,6 +150,8 @@ export function agentSource(key: string): string {
     unlabel: `() => ${removeLabels.name}()`,
     holder: `(o) => ${numberOfSelector.name}(agent, o)`,
     suspects: `(most) => ${nextSuspects.name}(agent, most)`,
+    selfNamed: `(most) => ${selfNamed.name}(agent, most)`,
+    internals: `(elements, told) => ${takeInternals.name}(agent, elements, told)`,
     closedRoot: `(root) => void agent.closedRoots.set(root.host, root)`,
     element: `(o) => ${elementOf.name}(agent, o)`,
     words: `(o) => ${describeElement.name}(agent, o)`,

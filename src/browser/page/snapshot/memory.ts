@@ -1,5 +1,6 @@
 // What a tab remembers of its last snapshot: for answers to "what has changed", and for the answer that nothing has.
 import { callAgent, type World } from "../frames.ts"
+import { followInternals } from "./internals.ts"
 import type { Line } from "./line.ts"
 
 export interface Remembered {
@@ -80,7 +81,10 @@ export class SnapshotMemory {
     if (!last) return undefined
     const limit = AbortSignal.any([signal, AbortSignal.timeout(probeMs)])
     try {
-      const answers = last.worlds.map((world) => callAgent<boolean>(world, "unchanged", null, limit))
+      const answers = last.worlds.map(async (world) => {
+        await followInternals(world, limit)
+        return await callAgent<boolean>(world, "unchanged", null, limit)
+      })
       return (await Promise.all(answers)).every(Boolean) ? last : undefined
     } catch (error) {
       // Whatever kept a frame from answering: a walk will meet it and say so.

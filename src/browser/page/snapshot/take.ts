@@ -67,7 +67,7 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const { inputAt } = tab.memory
   const walked = { ...options, isFolded: isFolded(options) }
   let taken = await takeAgain(tab, walked, key, signal)
-  if (inputAt !== undefined && before && isSameAs(before, taken)) {
+  if (inputAt !== undefined && before && (isSameAs(before, taken) || hasOnlySaid(before, taken))) {
     const isAwaited = options.patient || !taken.changed
     taken = isAwaited
       ? await takeAnswer(tab, walked, { seen: taken, until: inputAt + answerMs }, operation)
@@ -136,6 +136,15 @@ function isSameAs(before: Remembered, now: Remembered): boolean {
   if (before.key !== now.key) return !now.changed
   const { lines } = now
   return lines.length === before.lines.length && lines.every(({ text }, index) => text === before.lines[index]?.text)
+}
+
+/** Nothing but what screen readers are told at once: pages say so before they draw it. */
+function hasOnlySaid(before: Remembered, now: Remembered): boolean {
+  if (before.url !== now.url || before.key !== now.key) return false
+  const shown = ({ lines }: Remembered) =>
+    lines.flatMap(({ text }) => (/^\s*- (alert|status)\b/.test(text) ? [] : [text]))
+  const [were, are] = [shown(before), shown(now)]
+  return were.length === are.length && are.every((text, index) => text === were[index])
 }
 
 function keyOf(options: SnapshotOptions): string {

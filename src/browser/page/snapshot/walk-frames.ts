@@ -4,6 +4,7 @@ import { CdpError } from "../../cdp/index.ts"
 import { callAgent, type Frame, type World } from "../frames.ts"
 import type { WalkOptions, WalkReport } from "../inject/walk/state.ts"
 import type { Tab } from "../tab.ts"
+import { followInternals, meetInternals } from "./internals.ts"
 import { findListening } from "./listeners.ts"
 
 export interface WalkedFrame extends WalkReport {
@@ -101,6 +102,7 @@ async function walkFrame(
       // Both questions are on their way at once: as a rule the look finds nothing new, and the walk stands. Where nothing
       // may have changed, a look would be the larger part of the work, unless the page has kept changing so far.
       const repeated = options.repeated === true && looks === 0 && openings === 0
+      if (looks === 0 && openings === 0) await followInternals(world, signal)
       const walking = callAgent<string>(world, "walk", { ...options, repeated }, signal)
       // What the walk gave is read while the look is still under way.
       const reading = walking.then((text) => (text === "" ? undefined : readWalk(text)))
@@ -191,26 +193,6 @@ function isSelfNamed({ localName, attributes = [] }: NodeDescription["node"]): b
   return localName.includes("-") && has("tabindex") && !has("role")
 }
 
-async function takeInternals(world: World, objectId: string, signal: AbortSignal): Promise<boolean> {
-  const { session, key } = world
-  const { nodes } = await session.send<{
-    nodes: { ignored: boolean; role?: { value: string }; name?: { value: string } }[]
-  }>("Accessibility.getPartialAXTree", { objectId, fetchRelatives: false }, { signal })
-  const [node] = nodes
-  const role = node?.ignored === false ? (node.role?.value ?? "") : ""
-  if (!/^[a-z]+$/.test(role) || role === "generic" || role === "none") return false
-  await session.send(
-    "Runtime.callFunctionOn",
-    {
-      objectId,
-      functionDeclaration: `function (role, name) { globalThis[${JSON.stringify(key)}].agent.internals.set(this, { role, name }) }`,
-      arguments: [{ value: role }, { value: node?.name?.value ?? "" }],
-    },
-    { signal },
-  )
-  return true
-}
-
 /** Gives the world the closed roots of its suspects; false when there are none. Each suspect is looked at once. */
 async function openClosedRoots(world: World, suspects: number, signal: AbortSignal): Promise<boolean> {
   let hasFound = false
@@ -235,11 +217,12 @@ async function openNext(world: World, signal: AbortSignal): Promise<boolean> {
     ownProperties: true,
   })
   const elements = result.flatMap(({ name, value }) => (/^\d+$/.test(name) && value?.objectId ? [value.objectId] : []))
+  const named: string[] = []
   const opened = elements.map(async (objectId) => {
     const { node } = await send<NodeDescription>("DOM.describeNode", { objectId, depth: 1, pierce: true })
-    const isNamed = isSelfNamed(node) && (await takeInternals(world, objectId, signal))
+    if (isSelfNamed(node)) named.push(objectId)
     const closed = node.shadowRoots?.find((root) => root.shadowRootType === "closed")
-    if (!closed) return isNamed
+    if (!closed) return false
     const { object } = await send<{ object: RemoteObject }>("DOM.resolveNode", {
       backendNodeId: closed.backendNodeId,
       executionContextId: contextId,
@@ -252,6 +235,7 @@ async function openNext(world: World, signal: AbortSignal): Promise<boolean> {
     return true
   })
   const found = await Promise.all(opened)
+  found.push(await meetInternals(world, named, signal))
   await send("Runtime.releaseObjectGroup", { objectGroup: group })
   return found.includes(true)
 }

@@ -1,6 +1,6 @@
 // Native fields that components keep out of sight, and what they draw in their place: one line and one ref for both, with
 // the field's role and name, since it is what takes keys and values. Runs in the page (see agent.ts).
-import type { PageElement, PageStyle } from "../dom.ts"
+import type { PageElement, PageRoot, PageStyle } from "../dom.ts"
 import { isCutAway, nameOf, textOf, tidy } from "../names.ts"
 import { roleOf, statesOf } from "../roles.ts"
 import { isTiny } from "./hints.ts"
@@ -12,11 +12,11 @@ export function isUndrawn(field: PageElement): boolean {
   if (isTiny(field)) return true
   let part: PageElement | null = field
   for (let steps = 0; part && steps < 3; steps += 1, part = part.parentElement)
-    if (getComputedStyle(part).opacity === "0") return true
+    if (Number(getComputedStyle(part).opacity) < 0.01) return true
   return false
 }
 
-function isTick(field: PageElement): boolean {
+export function isTick(field: PageElement): boolean {
   const role = field.getAttribute("role") ?? ""
   return (
     /^(checkbox|radio|switch)$/.test(role) || (field.localName === "input" && /^(checkbox|radio)$/.test(field.type))
@@ -121,8 +121,8 @@ export function tellBox(walk: Walk, { words }: FieldBox, element: PageElement, s
 export function drawnFor(element: PageElement, of: PageElement | undefined): PageElement | null {
   if (element.localName === "label") return labelled(element)
   if (of) return isTick(of) && isUndrawn(of) ? of : null
-  let place = element.parentElement
-  for (let steps = 0; place && place.localName !== "body" && steps < 3; steps += 1, place = place.parentElement) {
+  let place: PageElement | PageRoot | null = element.parentElement ?? element.getRootNode()
+  for (let steps = 0; place && place !== document.body && steps < 3; steps += 1, place = place.parentElement) {
     const found = place.querySelectorAll("input,select,textarea,button,a[href],[role=switch],[role=button]")
     const [field] = Array.from(found)
     if (!field) continue
@@ -201,4 +201,5 @@ export const drawnFunctions = [
 ]
 
 declare const getComputedStyle: (element: PageElement) => PageStyle
+declare const document: { body: PageElement }
 declare const CSS: { escape(text: string): string }

@@ -32,6 +32,7 @@ import {
   isPlayer,
   seenOf,
 } from "./special.ts"
+import { drawsEntry, isLabelFor, isOnlyAround, isParked } from "./hosts.ts"
 import { addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
 import {
   cursorOf,
@@ -61,6 +62,7 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   const shown = seen === "shown"
   const role = shown ? roleOf(walk.tables, element) : ""
   if (role === "iframe") return addFrame(walk, element, depth)
+  if (role !== "" && isParked(element, role)) return passBy(walk, element)
   if (role !== "" && takesInput(walk.tables, element, role)) return listControl(walk, element, role, depth, inherited)
   if (shown && isCanvas(element, role)) return addCanvas(walk, element, depth)
   if (shown && role === "" && isPlayer(walk, element)) return addPlayer(walk, element, depth)
@@ -156,6 +158,7 @@ function addBetween(walk: Walk, element: PageElement): void {
 }
 
 function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
+  if (drawsEntry(walk, element, role, around)) return
   if (isSecond(walk, element, role, around)) return visitChildren(walk, element, depth, { ...around, silent: true })
   if (around.box && around.box.field !== element && isStandIn(element, [around.box.field, element])) return
   if (isCarrier(element)) return
@@ -267,6 +270,9 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const label = role === "" ? tidy(givenName(element), 200) : nameOf(walk.tables, element, role).name
   const areMany = areManyWords(inside)
   if (role === "" && label === "" && isNothing(element, inside)) return visitChildren(walk, element, depth, inherited)
+  if (role === "" && isLabelFor(walk, element, inside.words)) return passBy(walk, element)
+  if (role === "" && label === "" && isOnlyAround(walk, element, inside))
+    return visitChildren(walk, element, depth, inherited)
   // What is listed one by one is no name.
   const words = areMany && !isMenu ? "" : ownWords(inside)
   if (role === "" && isOnlyDrawn(walk, element, { label, words, hasControls: inside.hasControls }, inherited))

@@ -5,6 +5,7 @@ import { generatedWords, hiddenBy, isCutAway, nameOf, tidy, textOf } from "../na
 import { factsOf, hasRole, roleOf, statesOf, takesInput } from "../roles.ts"
 import { drawnFor, innerField, isHiddenField, isSaidBy } from "./drawn.ts"
 import { passBy, visitChildren } from "./children.ts"
+import { isParked } from "./hosts.ts"
 import {
   addCanvas,
   addDrawnControl,
@@ -38,6 +39,8 @@ export function visitTreeElement(walk: Walk, element: PageElement, depth: number
   if (skipped) return passBy(walk, element)
   const seen = seenOf(walk, element)
   if (seen === "nothing") return passBy(walk, element)
+  if (seen === "shown" && element.hasAttribute("role") && isParked(element, element.getAttribute("role") ?? ""))
+    return passBy(walk, element)
   const place = { depth, shown: seen === "shown" }
   const mark = hiddenBy(element)
   if (mark === "" || walk.mark !== "") return visitShown(walk, element, place, inherited)

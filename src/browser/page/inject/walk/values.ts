@@ -1,5 +1,6 @@
 // What controls hold: the text of fields, the options of a select, the place of a slider. Runs in the page.
 import type { PageElement } from "../dom.ts"
+import { ariaOf } from "../internals.ts"
 import { generatedWords, nameOf, textOf, tidy } from "../names.ts"
 import { statesOf } from "../roles.ts"
 import { plainWords, type Walk } from "./state.ts"
@@ -76,7 +77,7 @@ function addPlaceholder(walk: Walk, words: string | null | undefined, start: num
 /** Where a slider, a meter or a divider stands. */
 export function rangeValue(element: PageElement, role: string): string {
   if (!/^(slider|spinbutton|meter|progressbar|scrollbar|separator)$/.test(role)) return ""
-  const text = element.getAttribute("aria-valuetext") ?? element.getAttribute("aria-valuenow")
+  const text = ariaOf(element, "valuetext") ?? ariaOf(element, "valuenow")
   if (text !== null) return text
   if (element.localName === "meter") return String((element as unknown as { value: number }).value)
   return element.localName === "progress" ? (element.getAttribute("value") ?? "") : ""
@@ -86,7 +87,10 @@ export function rangeValue(element: PageElement, role: string): string {
 function addShownText(walk: Walk, element: PageElement, role: string, start: number, most: number): void {
   const isBox = /^(combobox|textbox|searchbox|spinbutton)$/.test(role) || element.hasAttribute("aria-haspopup")
   if (!isBox) return
-  const text = shortened(textOf(element, { left: 4 * most, withoutOpened: true, seenOnly: true }), most)
+  const shown = { left: 4 * most, withoutOpened: true, seenOnly: true }
+  // What its own buttons are called is no part of the value, unless one of them shows it.
+  const text =
+    shortened(textOf(element, { ...shown, withoutButtons: true }), most) || shortened(textOf(element, shown), most)
   const line = walk.lines[start] as string
   if (text !== "" && !line.includes(JSON.stringify(text))) walk.lines[start] = `${line}: ${plainWords(text)}`
 }
