@@ -1,0 +1,41 @@
+// Boards, as libraries for dragging make them: tiles that look at how far they lie over each other, lists without entries.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+  await bench.call("POST", "/navigate", { url: `${pages.url}/boards.html` })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+const look = async (mode: "efficient" | "full") =>
+  (await bench.call("GET", `/snapshot?mode=${mode}`)).body.snapshot as string
+
+async function refOf(line: RegExp, mode: "efficient" | "full" = "efficient"): Promise<string> {
+  const text = await look(mode)
+  const ref = /\[ref=(\w+)\]/.exec(text.split("\n").find((each) => line.test(each)) ?? "")?.[1]
+  assert.ok(ref, `no ref for ${line} in:\n${text}`)
+  return ref
+}
+
+async function drag(from: RegExp, to: RegExp): Promise<void> {
+  const [startRef, endRef] = [await refOf(from), await refOf(to)]
+  const { status, body } = await bench.call("POST", "/act", { kind: "drag", startRef, endRef })
+  assert.equal(status, 200, JSON.stringify(body))
+}
+
+test("lays a tile that is held by its words over another of its size", async () => {
+  await drag(/"Bob"/, /"Ann"/)
+  assert.match(await look("efficient"), /status.*: Bob on Ann;$/m)
+})
