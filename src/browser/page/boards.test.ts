@@ -39,3 +39,14 @@ test("lays a tile that is held by its words over another of its size", async () 
   await drag(/"Bob"/, /"Ann"/)
   assert.match(await look("efficient"), /status.*: Bob on Ann;$/m)
 })
+
+test("shows a list without entries beside those whose entries can be dragged, and drops there", async () => {
+  const empty = /^- generic \[ref=\w+\] \[empty\]( \[hint="list"\])?$/gm
+  for (const mode of ["efficient", "full"] as const) assert.equal((await look(mode)).match(empty)?.length, 1, mode)
+  await drag(/"Paint wall"/, /\[empty\]/)
+  await drag(/"Fix lamp"/, /"Paint wall"/)
+  assert.match(
+    await look("efficient"),
+    /"To do".*\n- generic \[ref=\w+\] \[empty\].*\n- heading "Done".*\n- generic "Paint wall"/,
+  )
+})

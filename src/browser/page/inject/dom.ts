@@ -94,6 +94,7 @@ export interface PageElement extends PageNode {
   getAttribute(name: string): string | null
   hasAttribute(name: string): boolean
   hasAttributes(): boolean
+  getAttributeNames(): string[]
   hasChildNodes(): boolean
   checkVisibility(options?: { visibilityProperty?: boolean }): boolean
   matches(selector: string): boolean

@@ -38,6 +38,7 @@ import {
   hasOwnHand,
   type Inside,
   isDrawnByStyle,
+  isEmptyList,
   isPart,
   isTarget,
   lookInside,
@@ -285,7 +286,7 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
       role: shownRole,
       name,
       depth,
-      states: statesOf(walk.tables, element, shownRole),
+      states: statesOf(walk.tables, element, shownRole) + (isEmptyList(walk, element) ? " [empty]" : ""),
       ref: true,
     })
     const place = rangeValue(element, role)

@@ -57,6 +57,8 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   cursors: boolean
   /** Around whose content style sheets may put words. */
   generating: Set<PageElement>
+  /** Kinds of elements, as selectors, and whether some of them are lists whose entries can be dragged. */
+  boards: Map<string, boolean>
   /** What is asked of each element: made once. */
   asSeen: { visibilityProperty: true }
   /** Elements that the walk is inside of. */

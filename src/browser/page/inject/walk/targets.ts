@@ -32,7 +32,45 @@ export function isTarget(walk: Walk, element: PageElement, hand: boolean): boole
   if (/\bclick\b|(^|;)\s*[\w.]+\s*(;|$)/.test(element.getAttribute("jsaction") ?? "")) return true
   // One of the libraries for dragging listens at the window alone, and marks where things may be dropped.
   if (element.hasAttribute("aria-grabbed") || element.hasAttribute("data-drop-target-for-element")) return true
-  return walk.agent.listening.has(element)
+  return walk.agent.listening.has(element) || isEmptyList(walk, element)
+}
+
+/** A list of a board that has no entries: people put some there, as into its sisters whose entries can be dragged. */
+export function isEmptyList(walk: Walk, element: PageElement): boolean {
+  if (element.firstElementChild || !/^(div|ul|ol|section)$/.test(element.localName)) return false
+  if ((element.firstChild?.nodeValue ?? "").trim() !== "") return false
+  const kind = kindOf(element)
+  if (kind === "") return false
+  let areBoard = walk.boards.get(kind)
+  const most = 30
+  if (areBoard === undefined && walk.boards.size < most) {
+    areBoard = holdsDragged(element, kind)
+    walk.boards.set(kind, areBoard)
+  }
+  if (!areBoard) return false
+  const smallest = 20
+  const { width, height } = element.getBoundingClientRect()
+  return width >= smallest && height >= smallest
+}
+
+/** A selector for what its makers treat alike: by its first class, else by the attributes that they have put on it. */
+function kindOf(element: PageElement): string {
+  const [first = ""] = (element.getAttribute("class") ?? "").trim().split(/\s+/)
+  if (first !== "") return `${element.localName}.${CSS.escape(first)}`
+  const own = element.getAttributeNames().filter((name) => name.startsWith("data-"))
+  return own.length === 0 ? "" : element.localName + own.map((name) => `[${CSS.escape(name)}]`).join("")
+}
+
+function holdsDragged(element: PageElement, kind: string): boolean {
+  const sisters = element.getRootNode().querySelectorAll(kind)
+  const most = 30
+  for (let index = 0; index < Math.min(sisters.length, most); index += 1) {
+    const entry = (sisters[index] as PageElement).firstElementChild
+    if (!entry) continue
+    if (entry.getAttribute("draggable") === "true") return true
+    if (/^(grab|move|all-scroll)$/.test(getComputedStyle(entry).cursor)) return true
+  }
+  return false
 }
 
 /** Dialogs and lists keep the focus inside by an empty element at each end: nobody sees it, and a click does nothing. */
@@ -196,6 +234,9 @@ export const targetsFunctions = [
   hasOwnHand,
   isHandCursor,
   isTarget,
+  isEmptyList,
+  kindOf,
+  holdsDragged,
   isGuard,
   isDrawnByStyle,
   plainRole,
@@ -208,3 +249,4 @@ export const targetsFunctions = [
 ]
 
 declare const getComputedStyle: (element: PageElement, part?: string) => PageStyle
+declare const CSS: { escape(text: string): string }
