@@ -31,12 +31,14 @@ function wordsBeside(element: PageElement, role: string): string {
   // Of a box to tick the words come behind, of all others before.
   const isTick = role === "checkbox" || role === "radio"
   const sides = isTick ? (["nextSibling", "previousSibling"] as const) : (["previousSibling", "nextSibling"] as const)
+  const isEditor = element.localName === "textarea" || element.isContentEditable
   let place: PageElement | null = element
   for (let steps = 0; place && place.localName !== "body" && steps < 4; steps += 1) {
     for (const side of sides) {
       const words = wordsOnSide(place, side, most)
       // The numbers along a slider are its scale.
       if (role === "slider" && !/\p{L}/u.test(words.text)) continue
+      if (isEditor && words.node && isBarOf(element, words.node, side)) continue
       if (words.text !== "" && !(side === "nextSibling" && isLabelOfNext(words.node, isTick))) return words.text
     }
     place = place.parentElement
@@ -46,6 +48,17 @@ function wordsBeside(element: PageElement, role: string): string {
   return role === "radio" && element.localName === "input" && element.hasAttribute("value")
     ? tidy(element.value, most)
     : ""
+}
+
+/** What is drawn around an editor tells nothing of it: the tools over it, the state below it. Words drawn on it do. */
+function isBarOf(editor: PageElement, words: PageNode, side: "previousSibling" | "nextSibling"): boolean {
+  if (words.nodeType !== 1) return false
+  const bar = words as PageElement
+  const { y, height } = editor.getBoundingClientRect()
+  if (side === "nextSibling") return bar.getBoundingClientRect().y >= y + height - 1
+  const most = 20
+  const parts = Array.from(bar.querySelectorAll("*")).slice(0, most)
+  return parts.some((part) => getComputedStyle(part).cursor === "pointer")
 }
 
 /** Components keep fields that nobody sees beside the one that is drawn: these do not count. */
@@ -216,6 +229,7 @@ export const hintsFunctions = [
   hintOf,
   asHint,
   wordsBeside,
+  isBarOf,
   isLabelOfNext,
   hasOtherFields,
   isOnTrack,

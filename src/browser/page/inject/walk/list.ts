@@ -246,6 +246,8 @@ function listContext(
 ): void {
   const start = walk.lines.length
   const { name } = nameOf(walk.tables, element, role)
+  if (!isOwn && role === "heading" && isSaidAround(walk, name, inside))
+    return visitChildren(walk, element, depth, inside)
   addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: isOwn })
   if (name === "") {
     const text = plainWords(tidy(textOf(element, { left: 1000 }), 200))
@@ -253,6 +255,12 @@ function listContext(
     else if (!isOwn) walk.lines.length = start
   }
   visitChildren(walk, element, depth + 1, { ...inside, silent: true })
+}
+
+/** The entry of a menu of styles that is drawn as the heading it makes: the control says it already. */
+function isSaidAround(walk: Walk, name: string, { control }: Inherited): boolean {
+  const line = control ? (walk.lines.at(-1) ?? "") : ""
+  return name !== "" && (line.includes(` ${JSON.stringify(name)} [ref=`) || line.endsWith(`: ${plainWords(name)}`))
 }
 
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
@@ -433,6 +441,7 @@ export const listFunctions = [
   isInPart,
   isWithin,
   listContext,
+  isSaidAround,
   listTarget,
   isSaidByControls,
   isFieldTag,

@@ -1,0 +1,61 @@
+// Editors of formatted text, as libraries make them: tools around a text that only the editor knows.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+  await bench.call("POST", "/navigate", { url: `${pages.url}/editors.html` })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+const look = async (mode: "efficient" | "full" = "efficient") =>
+  (await bench.call("GET", `/snapshot?mode=${mode}`)).body.snapshot as string
+
+async function refOf(line: RegExp): Promise<string> {
+  const text = await look()
+  const ref = /\[ref=(\w+)\]/.exec(text.split("\n").find((each) => line.test(each)) ?? "")?.[1]
+  assert.ok(ref, `no ref for ${line} in:\n${text}`)
+  return ref
+}
+
+async function act(request: object): Promise<void> {
+  const { status, body } = await bench.call("POST", "/act", request)
+  assert.equal(status, 200, JSON.stringify(body))
+}
+
+const texts = async () =>
+  (await bench.call("POST", "/act", { kind: "evaluate", fn: "() => texts.join('|')" })).body.result as string
+
+test("takes neither the tools of an editor nor the state below it for what it is called", async () => {
+  const text = await look()
+  assert.match(text, /^- textbox \[ref=\w+\]$/m)
+  assert.match(text, /^- textbox \[ref=\w+\] \[nth=1\] \[hint="Tell a story"\]$/m)
+})
+
+test("does not say once more as a heading what a control says that is drawn as one", async () => {
+  await act({ kind: "click", ref: await refOf(/"Style"/) })
+  const text = await look()
+  assert.match(text, /^- button "Title"/m)
+  assert.match(text, /^- listitem "h2".*: Subtitle$/m)
+  assert.doesNotMatch(text, /heading "(Title|Subtitle)"/)
+  assert.match(text, /^- heading "A heading of the page"/m)
+})
+
+test("replaces and goes on with the text of an editor that knows places in words alone", async () => {
+  const ref = await refOf(/"Blocks"/)
+  await act({ kind: "type", ref, text: " more", mode: "append" })
+  assert.equal(await texts(), "one|two|three more")
+  await act({ kind: "type", ref, text: "new" })
+  assert.equal(await texts(), "new")
+})
