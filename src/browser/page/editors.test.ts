@@ -34,8 +34,9 @@ async function act(request: object): Promise<void> {
   assert.equal(status, 200, JSON.stringify(body))
 }
 
-const texts = async () =>
-  (await bench.call("POST", "/act", { kind: "evaluate", fn: "() => texts.join('|')" })).body.result as string
+const read = async (expression: string) =>
+  (await bench.call("POST", "/act", { kind: "evaluate", fn: `() => ${expression}` })).body.result as unknown
+const texts = () => read("texts.join('|')")
 
 test("takes neither the tools of an editor nor the state below it for what it is called", async () => {
   const text = await look()
@@ -58,4 +59,15 @@ test("replaces and goes on with the text of an editor that knows places in words
   assert.equal(await texts(), "one|two|three more")
   await act({ kind: "type", ref, text: "new" })
   assert.equal(await texts(), "new")
+})
+
+test("marks words of an editor and of a field, over what they are made of, and says where there are none", async () => {
+  const ref = await refOf(/"Letter"/)
+  await act({ kind: "select", ref, values: ["green tea"] })
+  await act({ kind: "click", ref: await refOf(/button "Bold"/) })
+  assert.equal(await read("letter.querySelector('b').textContent"), "green\u00a0tea")
+  await act({ kind: "select", ref: await refOf(/"Plain words"/), values: ["green"] })
+  assert.equal(await read("getSelection().toString()"), "green")
+  const { status, body } = await bench.call("POST", "/act", { kind: "select", ref, values: ["coffee"] })
+  assert.deepEqual([status, body.error.message], [400, `The text of ref ${ref.slice(1)} does not hold 'coffee'`])
 })

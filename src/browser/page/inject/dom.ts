@@ -169,6 +169,11 @@ export interface PageWindow {
   scrollBy(options: { left: number; top: number; behavior: string }): void
   addEventListener(type: string, handler: (event: PageEvent) => void, capture: boolean): void
   removeEventListener(type: string, handler: (event: PageEvent) => void, capture: boolean): void
-  getSelection(): { removeAllRanges(): void; addRange(range: object): void; collapseToEnd(): void } | null
+  getSelection(): {
+    removeAllRanges(): void
+    addRange(range: object): void
+    collapseToEnd(): void
+    setBaseAndExtent(from: PageNode, fromOffset: number, to: PageNode, toOffset: number): void
+  } | null
   location: { href: string }
 }
