@@ -71,3 +71,14 @@ test("marks words of an editor and of a field, over what they are made of, and s
   const { status, body } = await bench.call("POST", "/act", { kind: "select", ref, values: ["coffee"] })
   assert.deepEqual([status, body.error.message], [400, `The text of ref ${ref.slice(1)} does not hold 'coffee'`])
 })
+
+test("tells what has changed since the last snapshot of a kind, whatever other kind was looked at in between", async () => {
+  const ref = await refOf(/"Plain words"/)
+  await look("full")
+  const request = { kind: "type", ref, text: "Buy coffee", snapshot: "diff" }
+  const { snapshot } = (await bench.call("POST", "/act", request)).body
+  assert.deepEqual(
+    (snapshot as string).split("\n").map((line) => line.replace(/ref=\w+/, "ref")),
+    ['-- textbox "Plain words" [ref]: Buy green tea', '+- textbox "Plain words" [ref]: Buy coffee'],
+  )
+})
