@@ -82,3 +82,22 @@ test("tells what has changed since the last snapshot of a kind, whatever other k
     ['-- textbox "Plain words" [ref]: Buy green tea', '+- textbox "Plain words" [ref]: Buy coffee'],
   )
 })
+
+test("lists the entries of a menu with icons that one handler works, when it is open", async () => {
+  const listed = async () => {
+    const text = await look()
+    return /"Quotation"/.test(text) ? text : undefined
+  }
+  // A look for listeners takes a few milliseconds of each snapshot.
+  for (let looks = 0; looks < 5; looks += 1) await look()
+  assert.doesNotMatch(await look(), /Filter|Quotation/)
+  await act({ kind: "click", ref: await refOf(/"Add a block"/) })
+  for (let looks = 0; looks < 5 && !(await listed()); looks += 1);
+  const text = await look()
+  assert.match(
+    text,
+    /textbox "Filter" \[ref=\w+\]\n- generic "Plain text" \[ref=\w+\]\n- generic "Quotation" \[ref=\w+\]\n- button/,
+  )
+  await act({ kind: "click", ref: await refOf(/"Quotation"/) })
+  assert.match(await look(), /^- status.*: Quotation;$/m)
+})

@@ -2,7 +2,7 @@
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
-import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
+import { hiddenBy, isCutAway, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
 import { passBy, visitChildren } from "./children.ts"
 import {
@@ -66,7 +66,8 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   if (shown && role === "" && isPlayer(walk, element)) return addPlayer(walk, element, depth)
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) return addDrawnControl(walk, element, control, depth)
-  if (tag === "svg" && !isChart(element) && !inherited.parts) return
+  const isIcon = tag === "svg" || (tag === "img" && inherited.hasIcons === true)
+  if (isIcon && (!inherited.parts || inherited.hasIcons === true) && !isChart(element)) return
   listPlain(walk, element, { role, depth, shown, inherited })
 }
 
@@ -266,7 +267,8 @@ function isSaidAround(walk: Walk, name: string, { control }: Inherited): boolean
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
 function listTarget(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const inside = lookInside(walk, element)
-  const { items, isMenu, hasChart } = inside
+  if (inside.hasControls && isShut(element)) return passBy(walk, element)
+  const { items, isMenu, hasIcons, hasChart } = inside
   const label = role === "" ? tidy(givenName(element), 200) : nameOf(walk.tables, element, role).name
   const areMany = areManyWords(inside)
   if (role === "" && label === "" && isNothing(element, inside)) return visitChildren(walk, element, depth, inherited)
@@ -307,7 +309,14 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   const parts = isMenu || hasChart || areMany
   // A day of a calendar draws its number in a box of its own.
   const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, hasIcons, ...within })
+}
+
+/** A menu that is closed to no height, with the field in it for which it opens. */
+function isShut(element: PageElement): boolean {
+  const { width, height } = element.getBoundingClientRect()
+  if (width > 2 && height > 2) return false
+  return isCutAway(element) || (element.childElementCount > 0 && Array.from(element.children).every(isCutAway))
 }
 
 /** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
@@ -443,6 +452,7 @@ export const listFunctions = [
   listContext,
   isSaidAround,
   listTarget,
+  isShut,
   isSaidByControls,
   isFieldTag,
   isToldInside,

@@ -87,6 +87,8 @@ export interface Inherited {
   cursor: string
   /** Inside an element that takes clicks as a whole, and is a container of several things. */
   parts: boolean
+  /** Inside a menu whose entries have an icon each beside their words: it is no entry itself. */
+  hasIcons?: boolean
   /** Inside a control: its name. What only draws it is no target of its own. */
   within?: string
   /** Inside a control: the control. */

@@ -104,6 +104,8 @@ export interface Inside {
   items: number
   /** The items are children of one parent, of one kind, and short: entries of a menu rather than parts of a card. */
   isMenu: boolean
+  /** It is a menu whose entries have an icon each beside their words. */
+  hasIcons: boolean
   /** It holds buttons, links, fields. */
   hasControls: boolean
   controls: PageElement[]
@@ -119,7 +121,9 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   gatherItems(walk, element, found, state)
   // One that listens for its rows or entries is no target itself.
   const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
-  const isMenu = (isList && found.length > 0) || (found.length > 1 && areEntries(element, found))
+  const isPlain = (isList && found.length > 0) || (found.length > 1 && areEntries(element, found))
+  const hasIcons = !isPlain && haveIcons(element, found)
+  const isMenu = isPlain || hasIcons
   const budget: TextBudget = { left: 1000 }
   const all = tidy(textOf(element, budget), Infinity)
   const isWhole = all.length <= 200 && budget.left > 0 && !budget.differs
@@ -129,6 +133,7 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
     isCut: state.left <= 0,
     items: found.length,
     isMenu,
+    hasIcons,
     hasControls: state.hasControls,
     own: state.own ?? [],
     controls: state.controls ?? [],
@@ -140,6 +145,14 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
 export function ownWords({ words, hasControls, own }: Inside): string {
   if (!hasControls) return words
   return tidy(own.map((item) => textOf(item, { left: 200 })).join(" "), 200)
+}
+
+/** Whether the items with words are entries, each of which holds one of the pictures too. */
+function haveIcons(element: PageElement, items: readonly PageElement[]): boolean {
+  const worded = items.filter(({ localName }) => localName !== "svg" && localName !== "img")
+  if (worded.length < 2 || worded.length === items.length || !areEntries(element, worded)) return false
+  const icons = items.filter((item) => !worded.includes(item))
+  return worded.every((item) => item.parentElement !== null && icons.some((icon) => item.parentElement?.contains(icon)))
 }
 
 /** Whether the items are short and stand one each in elements of one kind: `<div>` by `<div>`, rows with a title each. */
@@ -243,6 +256,7 @@ export const targetsFunctions = [
   lookInside,
   ownWords,
   areEntries,
+  haveIcons,
   gatherItems,
   isControl,
   isPart,
