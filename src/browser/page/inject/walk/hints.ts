@@ -158,6 +158,8 @@ function signsOf(element: PageElement): string {
     signs.push((link?.getAttribute("href") ?? link?.getAttribute("xlink:href") ?? "").split("#")[1] ?? "")
     const style = getComputedStyle(part)
     signs.push(fileName(part.getAttribute("src") ?? ""), fileName(style.backgroundImage), fileName(style.content))
+    // One of the handles around a thing: which way it is pulled, people see by the cursor alone.
+    if (/^\w+-resize$/.test(style.cursor)) signs.push(style.cursor)
   }
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
