@@ -109,7 +109,7 @@ async function findEnds({ tab, operation }: Acting, request: DragRequest): Promi
   const { startRef, startX, startY, endRef, endX, endY, place } = request
   const from: Place = { ref: startRef, x: startX, y: startY }
   const fromId = startRef === undefined ? 0 : tab.refs.resolve(startRef, tab).id
-  const beside = place === "on" ? { middle: true } : { at: { beside: place, fromId } }
+  const beside = place === "on" ? { middle: true, held: fromId } : { at: { beside: place, fromId } }
   const findStart = () => locate(tab, from, operation)
   const findEnd = () => locate(tab, { ref: endRef, x: endX, y: endY }, operation, beside)
   if (startRef !== undefined) await findStart()

@@ -24,7 +24,7 @@ function checkUsable({ tab, operation }: Acting, entry: RefEntry, number: number
 }
 
 async function choose(
-  { operation, progress }: Acting,
+  { tab, operation, progress }: Acting,
   entry: RefEntry,
   request: { ref: string; values: string[] },
 ): Promise<void> {
@@ -35,8 +35,15 @@ async function choose(
   switch (state.kind) {
     case "selected":
       return
+    case "marked":
+      // Editors look at what is selected when a key or the mouse is let go.
+      return await sendKey(tab.session, parseKey("Shift"), { signal: operation.signal })
     case "gone":
       throw staleRef(number)
+    case "no-words":
+      throw new AppError("bad-request", `The text of ref ${number} does not hold '${request.values[0]}'`, {
+        hint: "Give words that stand in one line of it, as a snapshot shows them",
+      })
     case "not-select":
       throw new AppError("bad-request", `The element of ref ${number} is not a list of options`, {
         hint: "Menus made by the page are opened and chosen from with clicks",

@@ -17,6 +17,8 @@ export interface ReachNeeds {
   at?: Spot
   /** The middle of its box, and not its words. */
   middle?: boolean
+  /** With middle: the number of what is put there. */
+  held?: number
 }
 
 /** What an action names: an element, a point of its box, or a point of the view. */

@@ -94,6 +94,7 @@ export interface PageElement extends PageNode {
   getAttribute(name: string): string | null
   hasAttribute(name: string): boolean
   hasAttributes(): boolean
+  getAttributeNames(): string[]
   hasChildNodes(): boolean
   checkVisibility(options?: { visibilityProperty?: boolean }): boolean
   matches(selector: string): boolean
@@ -169,6 +170,11 @@ export interface PageWindow {
   scrollBy(options: { left: number; top: number; behavior: string }): void
   addEventListener(type: string, handler: (event: PageEvent) => void, capture: boolean): void
   removeEventListener(type: string, handler: (event: PageEvent) => void, capture: boolean): void
-  getSelection(): { removeAllRanges(): void; addRange(range: object): void } | null
+  getSelection(): {
+    removeAllRanges(): void
+    addRange(range: object): void
+    collapseToEnd(): void
+    setBaseAndExtent(from: PageNode, fromOffset: number, to: PageNode, toOffset: number): void
+  } | null
   location: { href: string }
 }

@@ -82,6 +82,11 @@ function placeCaret(element: PageElement, mode: "replace" | "append"): void {
       field.setSelectionRange(element.value.length, element.value.length)
     return
   }
+  // Editors map what is selected to their own text, from words to words, as the keyboard selects it.
+  if (element.isContentEditable && element.parentElement?.isContentEditable === false) {
+    if (document.execCommand("selectAll") && mode === "replace") return
+    return getSelection()?.collapseToEnd()
+  }
   const range = element.ownerDocument.createRange()
   range.selectNodeContents(element)
   if (mode === "append") range.collapse(false)

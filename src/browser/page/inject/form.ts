@@ -1,6 +1,7 @@
 // Chooses options and tells what a field is. Runs in the page (see agent.ts).
 import { elementOf, type PageAgent } from "./agent.ts"
-import type { PageElement } from "./dom.ts"
+import type { PageElement, PageNode, PageWindow } from "./dom.ts"
+import { isCatcher, isEditable } from "./catcher.ts"
 import { hasFocus, takesValue } from "./edit.ts"
 import { bringIntoView } from "./boxes.ts"
 import { isTiny } from "./walk/hints.ts"
@@ -35,14 +36,17 @@ export function fieldState(agent: PageAgent, id: number, text: string): FieldSta
   }
 }
 
-export type SelectState = { kind: "gone" | "not-select" | "single" | "selected" } | { kind: "missing"; index: number }
+export type SelectState =
+  | { kind: "gone" | "not-select" | "single" | "selected" | "marked" | "no-words" }
+  | { kind: "missing"; index: number }
 
 /** Chooses exactly the options of these values or labels; nothing is changed when one is missing (or disabled). */
 export function selectOptions(agent: PageAgent, id: number, values: string[]): SelectState {
   const element = elementOf(agent, id)
   if (!element) return { kind: "gone" }
   const { options } = element
-  if (element.localName !== "select" || !options) return { kind: "not-select" }
+  if (element.localName !== "select" || !options)
+    return { kind: holdsText(element) ? markWords(element, values) : "not-select" }
   if (values.length > 1 && !element.multiple) return { kind: "single" }
   const all: PageElement[] = []
   for (let index = 0; index < options.length; index += 1) all.push(options[index] as PageElement)
@@ -64,6 +68,50 @@ export function selectOptions(agent: PageAgent, id: number, values: string[]): S
   return { kind: "selected" }
 }
 
+/** A text that people mark words of: none that offers a list. */
+function holdsText(element: PageElement): boolean {
+  if (element.editContext || isCatcher(element) || !isEditable(element)) return false
+  return element.getAttribute("role") !== "combobox" && !element.hasAttribute("list")
+}
+
+/** Marks the first place of some words, as the mouse is drawn over them. */
+function markWords(element: PageElement, values: string[]): "single" | "marked" | "no-words" {
+  const [words = "", other] = values
+  if (other !== undefined) return "single"
+  const plain = (text: string) => text.replaceAll("\u00a0", " ")
+  if (element.localName === "input" || element.localName === "textarea") {
+    const start = plain(element.value).indexOf(plain(words))
+    // Fields for mail addresses and numbers have no place that could be set.
+    if (words === "" || start < 0 || /^(email|number)$/.test(element.type)) return "no-words"
+    element.focus({ preventScroll: true })
+    const field = element as unknown as { setSelectionRange(start: number, end: number): void }
+    field.setSelectionRange(start, start + words.length)
+    return "marked"
+  }
+  const nodes: PageNode[] = []
+  const gather = (node: PageNode) => {
+    if (node.nodeType === 3) nodes.push(node)
+    for (let child = node.nodeType === 1 ? node.firstChild : null; child; child = child.nextSibling) gather(child)
+  }
+  gather(element)
+  const start = plain(nodes.map((node) => node.nodeValue ?? "").join("")).indexOf(plain(words))
+  if (words === "" || start < 0) return "no-words"
+  if (!hasFocus(element)) (element.closest("[contenteditable]:not([contenteditable=false])") ?? element).focus()
+  const placeAt = (offset: number, isEnd: boolean): [PageNode, number] => {
+    let left = offset
+    for (const node of nodes) {
+      const { length } = node.nodeValue ?? ""
+      if (isEnd ? left <= length : left < length) return [node, left]
+      left -= length
+    }
+    return [element, 0]
+  }
+  const [from, to] = [placeAt(start, false), placeAt(start + words.length, true)]
+  bringIntoView(from[0].parentNode as PageElement, "nearest")
+  getSelection()?.setBaseAndExtent(...from, ...to)
+  return "marked"
+}
+
 /** Gives the element the focus; false where it takes none, nor anything in it. */
 export function focusOn(agent: PageAgent, id: number): "gone" | boolean {
   const element = elementOf(agent, id)
@@ -79,6 +127,7 @@ export function scrollTo(agent: PageAgent, id: number): boolean {
   return element !== null
 }
 
-export const formFunctions = [fieldState, selectOptions, focusOn, scrollTo]
+export const formFunctions = [fieldState, selectOptions, holdsText, markWords, focusOn, scrollTo]
 
+declare const getSelection: PageWindow["getSelection"]
 declare const Event: new (type: string, options: object) => object

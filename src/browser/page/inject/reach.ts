@@ -27,6 +27,8 @@ export interface ReachOptions {
   at?: Spot
   /** The middle of its box where nothing lies over it: things are put there, and not on the words. */
   middle?: boolean
+  /** With middle: the number of what is put there. Boxes of one size then come to lie over each other. */
+  held?: number
 }
 
 export type Spot =
@@ -335,7 +337,7 @@ function scrollAndFind(agent: PageAgent, element: PageElement, options: ReachOpt
 }
 
 /** The middle of the element's first box, or a corner region of it when something lies over the middle. */
-function findPoint(agent: PageAgent, element: PageElement, { middle = false }: ReachOptions): Reach {
+function findPoint(agent: PageAgent, element: PageElement, { middle = false, held = 0 }: ReachOptions): Reach {
   const box = firstBox(element)
   if (!box) return { kind: "not-visible" }
   const left = Math.max(0, box.x)
@@ -358,6 +360,8 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
     const hit = elementAt(words.x, words.y)
     if (hit && isHit(element, hit) && !isHandle(hit, element)) return { kind: "ready", ...words, scrolled: false }
   }
+  const grip = held > 0 ? gripOn(elementOf(agent, held), box) : null
+  if (grip) shares.unshift([(box.x + grip.x - left) / width, (box.y + grip.y - top) / height])
   for (const [across, down] of shares as [number, number][]) {
     const x = left + width * across
     const y = top + height * down
@@ -372,6 +376,15 @@ function findPoint(agent: PageAgent, element: PageElement, { middle = false }: R
   if (other || onLine) return other ?? { kind: "ready", ...(onLine as { x: number; y: number }), scrolled: false }
   const isOff = getComputedStyle(element).pointerEvents === "none"
   return isOff ? { ...coveredBy(agent, cover), isOff } : coveredBy(agent, cover)
+}
+
+/** Where a thing of the same size is held, from its corner: many boards look at how far its box lies over another. */
+function gripOn(held: PageElement | null, box: Box): { x: number; y: number } | null {
+  const own = held ? firstBox(held) : null
+  if (!held || !own || Math.abs(own.width - box.width) > 1 || Math.abs(own.height - box.height) > 1) return null
+  const words = mayHoldOthers(held) ? wordsPoint(held) : null
+  const grip = words && { x: words.x - own.x, y: words.y - own.y }
+  return grip && grip.x > 0 && grip.y > 0 && grip.x < own.width && grip.y < own.height ? grip : null
 }
 
 function coveredBy(agent: PageAgent, cover: PageElement | null): Extract<Reach, { kind: "covered" }> {
@@ -427,6 +440,7 @@ export const reachFunctions = [
   wordsPoint,
   middleOf,
   scrollAndFind,
+  gripOn,
   findPoint,
   pointThroughFrame,
 ]

@@ -31,6 +31,8 @@ export class SnapshotMemory {
   #inputAt: number | undefined
   /** What walks that nobody was shown have found out about changes. */
   #changedUnseen = false
+  /** What was shown last of the other kinds, by its options. */
+  readonly #shown = new Map<string, Remembered>()
 
   /** The page was changing when it was last asked: it will have changed again. */
   isMoving = false
@@ -44,6 +46,19 @@ export class SnapshotMemory {
     this.#changedUnseen = false
     this.#last = snapshot
     this.#sure = true
+  }
+
+  /** Of long pages only the last snapshot is kept, whatever its kind. */
+  show(snapshot: Remembered): void {
+    const [mostKinds, mostLines] = [2, 2_000]
+    this.#shown.delete(snapshot.key)
+    if (snapshot.lines.length <= mostLines) this.#shown.set(snapshot.key, snapshot)
+    for (const key of this.#shown.keys()) if (this.#shown.size > mostKinds) this.#shown.delete(key)
+  }
+
+  /** The snapshot with these options that was shown last. */
+  shownAs(key: string): Remembered | undefined {
+    return this.#last?.key === key ? this.#last : this.#shown.get(key)
   }
 
   /** After a walk that nobody was shown: pages watch for changes since that one, not since this snapshot. */

@@ -64,6 +64,7 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const { signal } = operation
   const before = tab.memory.last
   const key = keyOf(options)
+  const shownBefore = tab.memory.shownAs(key)
   const { inputAt } = tab.memory
   const walked = { ...options, isFolded: isFolded(options) }
   let taken = await takeAgain(tab, walked, key, signal)
@@ -78,10 +79,11 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   let { lines } = taken
   if (options.compact && !options.interactive) lines = compact(lines)
   if (options.find !== "") lines = find(lines, options.find)
-  if (options.diff && before?.key === key && before.url === taken.url) {
+  if (options.find === "") tab.memory.show(taken)
+  if (options.diff && shownBefore?.url === taken.url) {
     // Of the changes, too, a search shows a few only: the others are still to be told.
     if (options.find !== "") tab.memory.restore(before)
-    return { ...showChanges(before, taken, lines, options), title: taken.title }
+    return { ...showChanges(shownBefore, taken, lines, options), title: taken.title }
   }
   const shown = shorten(lines, options)
   return { ...finish(shown, options, taken.folded), title: taken.title }

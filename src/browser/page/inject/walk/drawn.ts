@@ -39,10 +39,18 @@ export function boxedField(walk: Walk, box: PageElement, { controls, own }: Insi
   const fields = controls.filter((control) => /^(input|select|textarea)$/.test(control.localName) && isListed(control))
   const [field, other] = fields.filter((each) => !isStandIn(each, fields))
   if (!field || other || isTick(field) || !takesWords(walk, field)) return null
-  if (isUndrawn(field)) return field
+  if (isUndrawn(field) && !isFadedWith(field, own)) return field
   // The chosen value is drawn over a field that is there for searching.
   const isCombobox = roleOf(walk.tables, field) === "combobox"
   return isCombobox && own.some((item) => item.localName !== "svg" && overlaps(item, field)) ? field : null
+}
+
+/** A list that fades in, with the field for its search: what is as transparent as the field is not drawn for it. */
+function isFadedWith(field: PageElement, words: readonly PageElement[]): boolean {
+  let part: PageElement | null = field
+  for (let steps = 0; part && steps < 3; steps += 1, part = part.parentElement)
+    if (getComputedStyle(part).opacity === "0") return words.some((item) => part?.contains(item))
+  return false
 }
 
 function takesWords(walk: Walk, field: PageElement): boolean {
@@ -180,6 +188,7 @@ export function isHiddenField(element: PageElement): boolean {
 
 export const drawnFunctions = [
   isUndrawn,
+  isFadedWith,
   isTick,
   isListed,
   takesFocus,

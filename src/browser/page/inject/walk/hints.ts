@@ -40,12 +40,14 @@ function wordsBeside(element: PageElement, role: string): string {
   // Of a box to tick the words come behind, of all others before.
   const isTick = role === "checkbox" || role === "radio"
   const sides = isTick ? (["nextSibling", "previousSibling"] as const) : (["previousSibling", "nextSibling"] as const)
+  const isEditor = element.localName === "textarea" || element.isContentEditable
   let place: PageElement | null = element
   for (let steps = 0; place && place.localName !== "body" && steps < 4; steps += 1) {
     for (const side of sides) {
       const words = wordsOnSide(place, side, most)
       // The numbers along a slider are its scale.
       if (role === "slider" && !/\p{L}/u.test(words.text)) continue
+      if (isEditor && words.node && isBarOf(element, words.node, side)) continue
       if (words.text !== "" && !(side === "nextSibling" && isLabelOfNext(words.node, isTick))) return words.text
     }
     place = place.parentElement
@@ -55,6 +57,17 @@ function wordsBeside(element: PageElement, role: string): string {
   return role === "radio" && element.localName === "input" && element.hasAttribute("value")
     ? tidy(element.value, most)
     : ""
+}
+
+/** What is drawn around an editor tells nothing of it: the tools over it, the state below it. Words drawn on it do. */
+function isBarOf(editor: PageElement, words: PageNode, side: "previousSibling" | "nextSibling"): boolean {
+  if (words.nodeType !== 1) return false
+  const bar = words as PageElement
+  const { y, height } = editor.getBoundingClientRect()
+  if (side === "nextSibling") return bar.getBoundingClientRect().y >= y + height - 1
+  const most = 20
+  const parts = Array.from(bar.querySelectorAll("*")).slice(0, most)
+  return parts.some((part) => getComputedStyle(part).cursor === "pointer")
 }
 
 /** Components keep fields that nobody sees beside the one that is drawn: these do not count. */
@@ -195,6 +208,8 @@ function signsOf(element: PageElement): string {
     signs.push((link?.getAttribute("href") ?? link?.getAttribute("xlink:href") ?? "").split("#")[1] ?? "")
     const style = getComputedStyle(part)
     signs.push(fileName(part.getAttribute("src") ?? ""), fileName(style.backgroundImage), fileName(style.content))
+    // One of the handles around a thing: which way it is pulled, people see by the cursor alone.
+    if (/^\w+-resize$/.test(style.cursor)) signs.push(style.cursor)
   }
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
@@ -267,6 +282,7 @@ export const hintsFunctions = [
   hintOfSign,
   asHint,
   wordsBeside,
+  isBarOf,
   isLabelOfNext,
   hasOtherFields,
   isOnTrack,

@@ -2,7 +2,7 @@
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
-import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
+import { hiddenBy, isCutAway, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
 import { addSign, dropCell, isBetweenGroups, isTipOfControl, listPicture } from "./around.ts"
 import { passBy, visitChildren } from "./children.ts"
@@ -40,6 +40,7 @@ import {
   hasOwnHand,
   type Inside,
   isDrawnByStyle,
+  isEmptyList,
   isPart,
   isTarget,
   lookInside,
@@ -68,7 +69,8 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   if (shown && role === "" && isPlayer(walk, element)) return addPlayer(walk, element, depth)
   const control = tag === "label" && shown ? drawnControl(element) : null
   if (control) return addDrawnControl(walk, element, control, depth)
-  if (tag === "svg" && !isChart(element) && !inherited.parts) return
+  const isIcon = tag === "svg" || (tag === "img" && inherited.hasIcons === true)
+  if (isIcon && (!inherited.parts || inherited.hasIcons === true) && !isChart(element)) return
   listPlain(walk, element, { role, depth, shown, inherited })
 }
 
@@ -254,6 +256,8 @@ function listContext(
 ): void {
   const start = walk.lines.length
   const { name } = nameOf(walk.tables, element, role)
+  if (!isOwn && role === "heading" && isSaidAround(walk, name, inside))
+    return visitChildren(walk, element, depth, inside)
   addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: isOwn })
   if (name === "") {
     const text = plainWords(tidy(textOf(element, { left: 1000 }), 200))
@@ -263,10 +267,17 @@ function listContext(
   visitChildren(walk, element, depth + 1, { ...inside, silent: true })
 }
 
+/** The entry of a menu of styles that is drawn as the heading it makes: the control says it already. */
+function isSaidAround(walk: Walk, name: string, { control }: Inherited): boolean {
+  const line = control ? (walk.lines.at(-1) ?? "") : ""
+  return name !== "" && (line.includes(` ${JSON.stringify(name)} [ref=`) || line.endsWith(`: ${plainWords(name)}`))
+}
+
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
 function listTarget(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const inside = lookInside(walk, element)
-  const { items, isMenu, hasChart } = inside
+  if (inside.hasControls && isShut(element)) return passBy(walk, element)
+  const { items, isMenu, hasIcons, hasChart } = inside
   const label = role === "" ? tidy(givenName(element), 200) : nameOf(walk.tables, element, role).name
   const areMany = areManyWords(inside)
   if (role === "" && label === "" && isNothing(element, inside)) return visitChildren(walk, element, depth, inherited)
@@ -298,7 +309,7 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
       role: shownRole,
       name,
       depth,
-      states: statesOf(walk.tables, element, shownRole),
+      states: statesOf(walk.tables, element, shownRole) + (isEmptyList(walk, element) ? " [empty]" : ""),
       ref: true,
     })
     const place = rangeValue(element, role)
@@ -312,9 +323,16 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   // A day of a calendar draws its number in a box of its own.
   const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
   const start = walk.lines.length
-  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
+  visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, hasIcons, ...within })
   if (walk.options.context && walk.lines.length === start) addSign(walk, element, role, depth + 1)
   if (!isContainer && label === "" && words === "") dropCell(walk, element, role, start)
+}
+
+/** A menu that is closed to no height, with the field in it for which it opens. */
+function isShut(element: PageElement): boolean {
+  const { width, height } = element.getBoundingClientRect()
+  if (width > 2 && height > 2) return false
+  return isCutAway(element) || (element.childElementCount > 0 && Array.from(element.children).every(isCutAway))
 }
 
 /** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
@@ -451,7 +469,9 @@ export const listFunctions = [
   isInPart,
   isWithin,
   listContext,
+  isSaidAround,
   listTarget,
+  isShut,
   isSaidByControls,
   isFieldTag,
   isToldInside,

@@ -57,6 +57,8 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   cursors: boolean
   /** Around whose content style sheets may put words. */
   generating: Set<PageElement>
+  /** Kinds of elements, as selectors, and whether some of them are lists whose entries can be dragged. */
+  boards: Map<string, boolean>
   /** What is asked of each element: made once. */
   asSeen: { visibilityProperty: true }
   /** Elements that the walk is inside of. */
@@ -85,6 +87,8 @@ export interface Inherited {
   cursor: string
   /** Inside an element that takes clicks as a whole, and is a container of several things. */
   parts: boolean
+  /** Inside a menu whose entries have an icon each beside their words: it is no entry itself. */
+  hasIcons?: boolean
   /** Inside a control: its name. What only draws it is no target of its own. */
   within?: string
   /** Inside a control: the control. */

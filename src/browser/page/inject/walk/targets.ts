@@ -32,7 +32,45 @@ export function isTarget(walk: Walk, element: PageElement, hand: boolean): boole
   if (/\bclick\b|(^|;)\s*[\w.]+\s*(;|$)/.test(element.getAttribute("jsaction") ?? "")) return true
   // One of the libraries for dragging listens at the window alone, and marks where things may be dropped.
   if (element.hasAttribute("aria-grabbed") || element.hasAttribute("data-drop-target-for-element")) return true
-  return walk.agent.listening.has(element)
+  return walk.agent.listening.has(element) || isEmptyList(walk, element)
+}
+
+/** A list of a board that has no entries: people put some there, as into its sisters whose entries can be dragged. */
+export function isEmptyList(walk: Walk, element: PageElement): boolean {
+  if (element.firstElementChild || !/^(div|ul|ol|section)$/.test(element.localName)) return false
+  if ((element.firstChild?.nodeValue ?? "").trim() !== "") return false
+  const kind = kindOf(element)
+  if (kind === "") return false
+  let areBoard = walk.boards.get(kind)
+  const most = 30
+  if (areBoard === undefined && walk.boards.size < most) {
+    areBoard = holdsDragged(element, kind)
+    walk.boards.set(kind, areBoard)
+  }
+  if (!areBoard) return false
+  const smallest = 20
+  const { width, height } = element.getBoundingClientRect()
+  return width >= smallest && height >= smallest
+}
+
+/** A selector for what its makers treat alike: by its first class, else by the attributes that they have put on it. */
+function kindOf(element: PageElement): string {
+  const [first = ""] = (element.getAttribute("class") ?? "").trim().split(/\s+/)
+  if (first !== "") return `${element.localName}.${CSS.escape(first)}`
+  const own = element.getAttributeNames().filter((name) => name.startsWith("data-"))
+  return own.length === 0 ? "" : element.localName + own.map((name) => `[${CSS.escape(name)}]`).join("")
+}
+
+function holdsDragged(element: PageElement, kind: string): boolean {
+  const sisters = element.getRootNode().querySelectorAll(kind)
+  const most = 30
+  for (let index = 0; index < Math.min(sisters.length, most); index += 1) {
+    const entry = (sisters[index] as PageElement).firstElementChild
+    if (!entry) continue
+    if (entry.getAttribute("draggable") === "true") return true
+    if (/^(grab|move|all-scroll)$/.test(getComputedStyle(entry).cursor)) return true
+  }
+  return false
 }
 
 /** Dialogs and lists keep the focus inside by an empty element at each end: nobody sees it, and a click does nothing. */
@@ -66,6 +104,8 @@ export interface Inside {
   items: number
   /** The items are children of one parent, of one kind, and short: entries of a menu rather than parts of a card. */
   isMenu: boolean
+  /** It is a menu whose entries have an icon each beside their words. */
+  hasIcons: boolean
   /** It holds buttons, links, fields. */
   hasControls: boolean
   controls: PageElement[]
@@ -81,7 +121,9 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   gatherItems(walk, element, found, state)
   // One that listens for its rows or entries is no target itself.
   const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
-  const isMenu = (isList && found.length > 0) || (found.length > 1 && areEntries(element, found))
+  const isPlain = (isList && found.length > 0) || (found.length > 1 && areEntries(element, found))
+  const hasIcons = !isPlain && haveIcons(element, found)
+  const isMenu = isPlain || hasIcons
   const budget: TextBudget = { left: 1000 }
   const all = tidy(textOf(element, budget), Infinity)
   const isWhole = all.length <= 200 && budget.left > 0 && !budget.differs
@@ -91,6 +133,7 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
     isCut: state.left <= 0,
     items: found.length,
     isMenu,
+    hasIcons,
     hasControls: state.hasControls,
     own: state.own ?? [],
     controls: state.controls ?? [],
@@ -102,6 +145,14 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
 export function ownWords({ words, hasControls, own }: Inside): string {
   if (!hasControls) return words
   return tidy(own.map((item) => textOf(item, { left: 200 })).join(" "), 200)
+}
+
+/** Whether the items with words are entries, each of which holds one of the pictures too. */
+function haveIcons(element: PageElement, items: readonly PageElement[]): boolean {
+  const worded = items.filter(({ localName }) => localName !== "svg" && localName !== "img")
+  if (worded.length < 2 || worded.length === items.length || !areEntries(element, worded)) return false
+  const icons = items.filter((item) => !worded.includes(item))
+  return worded.every((item) => item.parentElement !== null && icons.some((icon) => item.parentElement?.contains(icon)))
 }
 
 /** Whether the items are short and stand one each in elements of one kind: `<div>` by `<div>`, rows with a title each. */
@@ -196,15 +247,20 @@ export const targetsFunctions = [
   hasOwnHand,
   isHandCursor,
   isTarget,
+  isEmptyList,
+  kindOf,
+  holdsDragged,
   isGuard,
   isDrawnByStyle,
   plainRole,
   lookInside,
   ownWords,
   areEntries,
+  haveIcons,
   gatherItems,
   isControl,
   isPart,
 ]
 
 declare const getComputedStyle: (element: PageElement, part?: string) => PageStyle
+declare const CSS: { escape(text: string): string }

@@ -21,7 +21,7 @@ import {
   sizeOf,
 } from "./special.ts"
 import { addLine, flushText, type Inherited, note, type Walk } from "./state.ts"
-import { cursorOf, hasOwnHand, isPart, isTarget, lookInside, plainRole } from "./targets.ts"
+import { cursorOf, hasOwnHand, isEmptyList, isPart, isTarget, lookInside, plainRole } from "./targets.ts"
 import { addValue } from "./values.ts"
 
 export function visitTreeText(walk: Walk, node: PageNode, depth: number, inherited: Inherited): void {
@@ -129,7 +129,8 @@ function visitTarget(walk: Walk, element: PageElement, depth: number, inherited:
   if (inherited.silent && isSimple) return visitChildren(walk, element, depth, inherited)
   const start = walk.lines.length
   const role = plainRole(walk, element)
-  addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
+  const states = statesOf(walk.tables, element, role) + (isEmptyList(walk, element) ? " [empty]" : "")
+  addLine(walk, { element, role, name, depth, states, ref: true })
   const silent = isSimple && name !== "" && name === words
   visitWhole(walk, element, depth + 1, { ...inherited, silent, parts: items > 1 })
   flushText(walk)

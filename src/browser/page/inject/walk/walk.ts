@@ -33,6 +33,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     maxDepth: options.depth < 0 ? 1000 : options.depth,
     cursors: setsCursors(agent),
     generating: options.interactive ? new Set() : generatingElements(),
+    boards: new Map(),
     asSeen: { visibilityProperty: true },
     nesting: 0,
     suspects: 0,
