@@ -223,6 +223,8 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   // A menu of its own opens beside the entry, also by the mouse alone.
   flag("haspopup", role === "menuitem" && expanded === null && /^(true|menu)$/.test(aria("haspopup") ?? ""))
   states += sizeOfList(element, role)
+  const order = role === "columnheader" ? aria("sort") : null
+  if (order !== null && /^(a|de)scending$/.test(order)) states += ` [sorted=${order}]`
   flag("readonly", element.readOnly === true && (role === "textbox" || role === "searchbox"))
   flag("invalid", isInvalid(element, role, aria("invalid")))
   return states

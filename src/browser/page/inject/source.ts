@@ -21,6 +21,7 @@ import { nextFrame, nextTask, pointThroughFrame, reachElement, reachFunctions } 
 import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { apartFunctions } from "./walk/apart.ts"
+import { cellsFunctions } from "./walk/cells.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
@@ -40,6 +41,7 @@ const all = [
   ...walkFunctions,
   ...stateFunctions,
   ...hintsFunctions,
+  ...cellsFunctions,
   ...childrenFunctions,
   ...targetsFunctions,
   ...drawnFunctions,

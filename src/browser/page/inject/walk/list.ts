@@ -4,6 +4,7 @@ import type { PageElement, PageNode } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
 import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
+import { hasLetters, isHead, isInGrid, isToldInside } from "./cells.ts"
 import { passBy, visitChildren } from "./children.ts"
 import {
   boxedField,
@@ -12,9 +13,11 @@ import {
   innerField,
   isAtMiddle,
   isCarrier,
+  isLabelOf,
   isSaidBy,
   isSecond,
   isStandIn,
+  isUndrawn,
   labelled,
   takesFocus,
   tellBox,
@@ -44,6 +47,7 @@ import {
   ownWords,
   plainRole,
 } from "./targets.ts"
+import { isBranch } from "./tree.ts"
 import { addValue, rangeValue } from "./values.ts"
 
 /** A list of controls has no words of its own. */
@@ -52,7 +56,9 @@ export function visitListText(): void {}
 export function visitListElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const tag = element.localName
   const facts = factsOf(walk.tables, tag)
-  if (facts.skipped || depth > walk.maxDepth || hiddenBy(element) !== "") return passBy(walk, element)
+  const hidden = hiddenBy(element)
+  if (facts.skipped || depth > walk.maxDepth || (hidden !== "" && !isWorkedAnyway(walk, element, hidden)))
+    return passBy(walk, element)
   if (!inherited.parts && isProse(walk, element, facts)) return passBy(walk, element)
   if (isBareBox(walk, element, facts)) return visitChildren(walk, element, depth, inherited)
   const seen = seenOf(walk, element)
@@ -67,6 +73,19 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   if (control) return addDrawnControl(walk, element, control, depth)
   if (tag === "svg" && !isChart(element) && !inherited.parts) return
   listPlain(walk, element, { role, depth, shown, inherited })
+}
+
+/**
+ * The steps of a number, the cross of a tag: kept from screen readers, since keys do the same, and worked by everybody
+ * else. A box as large as a page is no control, and what is cut away is seen by nobody.
+ */
+function isWorkedAnyway(walk: Walk, element: PageElement, hidden: string): boolean {
+  if (hidden !== "aria-hidden" || (element.localName !== "button" && !walk.agent.listening.has(element))) return false
+  const [smallest, largest] = [4, 64]
+  const { width, height } = element.getBoundingClientRect()
+  // The arrow of a box that opens is the box.
+  if (width < smallest || height < smallest || isUndrawn(element) || element.closest("[aria-expanded]")) return false
+  return element.localName === "button" || (width <= largest && height <= largest)
 }
 
 /** Nothing but words, which no list of controls shows: seen or not, there is nothing more to ask of it. */
@@ -99,8 +118,12 @@ interface Plain {
 function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inherited }: Plain): void {
   const cursor = shown ? cursorOf(walk, element, inherited) : inherited.cursor
   const of = shown && element.localName === "label" ? labelled(element) : null
-  const inside: Inherited =
+  let inside: Inherited =
     cursor === inherited.cursor && !of ? inherited : { ...inherited, cursor, ...(of ? { of } : {}) }
+  if (role === "group" && inherited.control && isBranch(element)) {
+    const { within: _name, control: _entry, ...around } = inside
+    inside = around
+  }
   const below = role === "" ? depth : depth + 1
   const isOwn =
     shown && (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
@@ -176,7 +199,7 @@ function listInside(
 ): void {
   const inside: Inherited = { silent: true, unseen: false, cursor: cursorOf(walk, element, around), parts: false }
   // Fields and lists hold other things than what draws them.
-  if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) {
+  if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|treeitem|slider)$/.test(role)) {
     inside.within = name
     inside.control = element
   }
@@ -244,6 +267,9 @@ function listContext(
   { depth, isOwn, inside }: { depth: number; isOwn: boolean; inside: Inherited },
 ): void {
   const start = walk.lines.length
+  // What a box to choose in shows as its value stands in its line.
+  if (role === "alert" && element.closest("[role=combobox],[role=listbox]"))
+    return visitChildren(walk, element, depth, { ...inside, silent: true })
   const { name } = nameOf(walk.tables, element, role)
   addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: isOwn })
   if (name === "") {
@@ -257,10 +283,13 @@ function listContext(
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
 function listTarget(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const inside = lookInside(walk, element)
-  const { items, isMenu, hasChart } = inside
+  const { items, hasChart } = inside
+  const isMenu = inside.isMenu && !isHead(role, inside)
   const label = role === "" ? tidy(givenName(element), 200) : nameOf(walk.tables, element, role).name
   const areMany = areManyWords(inside)
   if (role === "" && label === "" && isNothing(element, inside)) return visitChildren(walk, element, depth, inherited)
+  if (role === "" && label === "" && isLabelOf(walk, element, inside))
+    return visitChildren(walk, element, depth, inherited)
   // What is listed one by one is no name.
   const words = areMany && !isMenu ? "" : ownWords(inside)
   if (role === "" && isOnlyDrawn(walk, element, { label, words, hasControls: inside.hasControls }, inherited))
@@ -301,24 +330,6 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
 }
 
-/** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
-function isToldInside(
-  walk: Walk,
-  element: PageElement,
-  role: string,
-  { label, inside }: { label: string; inside: Inside },
-): boolean {
-  if (!/^(row|gridcell|columnheader|rowheader)$/.test(role)) return false
-  if (role === "row") {
-    const cells = isInGrid(element) ? "[role=gridcell],[role=columnheader]" : "[role=gridcell]"
-    const isBare = label === "" && !element.hasAttribute("draggable") && statesOf(walk.tables, element, role) === ""
-    return walk.options.context && isBare && element.querySelector(cells) !== null
-  }
-  const [control, other] = inside.controls
-  if (!control || other || inside.own.length > 0) return false
-  return nameOf(walk.tables, control, roleOf(walk.tables, control)).name === label
-}
-
 /** A plain part of something that has a line of its own, which says what the part says: what draws a control. */
 function isOnlyDrawn(
   walk: Walk,
@@ -326,15 +337,20 @@ function isOnlyDrawn(
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
   { within, of, control }: Inherited,
 ): boolean {
-  if (takesFocus(element)) return false
+  if (takesFocus(element) && element.localName !== "label") return false
   if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
-  const isUnmarked = !listens && !element.hasAttribute("tabindex")
+  // What stands before the words of an entry of a tree opens it, and something far above may listen for that.
+  const isEntry = control?.getAttribute("role") === "treeitem"
+  const isOpener = isEntry && !hasLetters(words)
+  const isUnmarked = !listens && !element.hasAttribute("tabindex") && !isOpener
   if (within !== undefined && isUnmarked && within.includes(words)) return true
   // All words of a control, which is clicked on them; a sign over the middle of what is clicked there anyway.
   const isAll = words === within || (element.localName !== "a" && control !== undefined && isAllOf(control, words))
   const isWhole = control !== undefined && (isAll || isUnmarked)
-  if (isWhole && !hasControls && (isAtMiddle(element, control) || words !== "")) return true
+  if (isWhole && (!hasControls || (isEntry && isAll)) && (isAtMiddle(element, control) || words !== "")) return true
+  // Words of a label, wherever they stand in it.
+  if (of && isUnmarked && words !== "" && isSaidBy(walk, of, element, words)) return true
   // A ripple, the thumb of a slider: clicked where the control is. One of several stands for a place of its own.
   if (hasControls || hasTwin(element)) return element.localName === "label" && isLabelOnly(walk, element, words)
   if (control && words === "") return listens && isAtMiddle(element, control)
@@ -399,17 +415,16 @@ function isFieldTag(element: PageElement | undefined): boolean {
   return element !== undefined && /^(input|select|textarea)$/.test(element.localName)
 }
 
-function isInGrid(element: PageElement): boolean {
-  return element.closest("[role=grid],[role=treegrid]") !== null || element.getAttribute("role") === "gridcell"
-}
-
 /** A cell of a grid: it is chosen, opened, typed into, though nothing but its role says so. */
 function listCell(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const { name } = nameOf(walk.tables, element, role)
+  const isOne = element.childElementCount === 1 && name !== ""
+  const isRow = element.firstElementChild !== null && element.parentElement?.childElementCount === 1
+  const inside = isOne || isRow ? lookInside(walk, element) : null
   // A box to tick and nothing else: one line for both.
-  const isWrapper =
-    element.childElementCount === 1 && name !== "" && isSaidByControls(walk, lookInside(walk, element), name)
-  if (!isWrapper) addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
+  const isTold = inside !== null && isToldInside(walk, element, role, { label: name, inside })
+  if (role === "columnheader" && name === "" && !element.firstElementChild) return
+  if (!isTold) addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   // A day of a calendar, a word of a table: drawn in a box of its own, and nothing else.
   const within =
     name !== "" && element.firstElementChild && lookInside(walk, element).items <= 1
@@ -421,6 +436,7 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
 export const listFunctions = [
   visitListText,
   visitListElement,
+  isWorkedAnyway,
   isProse,
   isBareBox,
   listPlain,
@@ -435,7 +451,6 @@ export const listFunctions = [
   listTarget,
   isSaidByControls,
   isFieldTag,
-  isToldInside,
   isOnlyDrawn,
   isAllOf,
   isNothing,
@@ -445,6 +460,5 @@ export const listFunctions = [
   listBox,
   addBetween,
   areManyWords,
-  isInGrid,
   listCell,
 ]

@@ -69,6 +69,8 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   referred: Set<number>
   /** Behind words that people see and screen readers do not: "aria-hidden", "inert", or "". */
   mark: string
+  /** Names of the controls that other elements name, by the ids of those; made when it is first asked for. */
+  labelled?: Map<string, string>
   /** Elements of the refs, for telling equal ones apart. */
   elements: PageElement[]
   /** The element with the focus, also inside shadow roots. */
