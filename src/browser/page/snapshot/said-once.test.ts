@@ -43,9 +43,16 @@ async function click(line: RegExp): Promise<string> {
 }
 
 test("lists small controls that only screen readers are not told of, and nothing that covers or is kept away", async () => {
-  assert.deepEqual(lines(/"up|cross|Kept away|backdrop/), ['- button [hint="up"]', '- generic [hint="cross icon"]'])
+  assert.deepEqual(lines(/"up|cross|arrow|Kept away|backdrop/), [
+    '- button [hint="up"]',
+    '- generic [hint="cross icon"]',
+  ])
   assert.equal(await click(/hint="up"/), "3")
   assert.equal(await click(/hint="cross icon"/), "3cross;")
+})
+
+test("tells what is drawn beside a field as its value, not as a guess of its name", () => {
+  assert.deepEqual(lines(/Blue/), ["- textbox [collapsed]: Blue"])
 })
 
 test("names an entry of a tree by its own words, once, and keeps what opens it and what stands below it", async () => {

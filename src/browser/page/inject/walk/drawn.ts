@@ -112,7 +112,8 @@ function startsWith(words: string, label: string): boolean {
 
 /** Behind the line of a field in a box: what the box tells of it. */
 export function tellBox(walk: Walk, { words }: FieldBox, element: PageElement, start: number): void {
-  const line = walk.lines[start] as string
+  // What is drawn in the box is what is chosen there, and no guess.
+  const line = (walk.lines[start] as string).replace(` [hint=${JSON.stringify(words)}]`, "")
   if (words === "" || element.localName === "select" || element.value !== "" || line.includes(JSON.stringify(words)))
     return
   walk.lines[start] = `${line}: ${words.replaceAll("[ref=", "(ref=")}`

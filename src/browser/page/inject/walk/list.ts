@@ -83,9 +83,17 @@ function isWorkedAnyway(walk: Walk, element: PageElement, hidden: string): boole
   if (hidden !== "aria-hidden" || (element.localName !== "button" && !walk.agent.listening.has(element))) return false
   const [smallest, largest] = [4, 64]
   const { width, height } = element.getBoundingClientRect()
-  // The arrow of a box that opens is the box.
   if (width < smallest || height < smallest || isUndrawn(element) || element.closest("[aria-expanded]")) return false
-  return element.localName === "button" || (width <= largest && height <= largest)
+  return element.localName === "button" || (width <= largest && height <= largest && !isArrow(element))
+}
+
+/** The arrow of a box that opens: the field beside it says and does the same. */
+function isArrow(element: PageElement): boolean {
+  const most = 3
+  const { parentElement: parent } = element
+  const box = parent?.parentElement ?? null
+  const isNear = (around: PageElement | null) => Boolean(around?.querySelector("[aria-expanded]"))
+  return isNear(parent) || (box !== null && box.childElementCount <= most && isNear(box))
 }
 
 /** Nothing but words, which no list of controls shows: seen or not, there is nothing more to ask of it. */
@@ -437,6 +445,7 @@ export const listFunctions = [
   visitListText,
   visitListElement,
   isWorkedAnyway,
+  isArrow,
   isProse,
   isBareBox,
   listPlain,
