@@ -43,12 +43,17 @@ async function click(line: RegExp): Promise<string> {
 }
 
 test("lists small controls that only screen readers are not told of, and nothing that covers or is kept away", async () => {
-  assert.deepEqual(lines(/"up|cross|arrow|Kept away|backdrop/), [
+  assert.deepEqual(lines(/"up|cross|arrow|Kept away|Behind|Upload|backdrop/), [
     '- button [hint="up"]',
     '- generic [hint="cross icon"]',
+    '- button "Upload" [disabled]',
   ])
   assert.equal(await click(/hint="up"/), "3")
   assert.equal(await click(/hint="cross icon"/), "3cross;")
+})
+
+test("tells what a tip says that shows beside a control", () => {
+  assert.deepEqual(lines(/Adds a guest/), ['- tooltip "Adds a guest"'])
 })
 
 test("tells what is drawn beside a field as its value, not as a guess of its name", () => {

@@ -77,14 +77,16 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
 
 /**
  * The steps of a number, the cross of a tag: kept from screen readers, since keys do the same, and worked by everybody
- * else. A box as large as a page is no control, and what is cut away is seen by nobody.
+ * else. What only waits behind an open menu is still in the tab order; a box as large as a page is no control.
  */
 function isWorkedAnyway(walk: Walk, element: PageElement, hidden: string): boolean {
-  if (hidden !== "aria-hidden" || (element.localName !== "button" && !walk.agent.listening.has(element))) return false
+  const isButton = element.localName === "button"
+  if (hidden !== "aria-hidden" || (!isButton && !walk.agent.listening.has(element))) return false
+  if (isButton && element.getAttribute("tabindex") !== "-1" && !element.hasAttribute("disabled")) return false
   const [smallest, largest] = [4, 64]
   const { width, height } = element.getBoundingClientRect()
   if (width < smallest || height < smallest || isUndrawn(element) || element.closest("[aria-expanded]")) return false
-  return element.localName === "button" || (width <= largest && height <= largest && !isArrow(element))
+  return isButton || (width <= largest && height <= largest && !isArrow(element))
 }
 
 /** The arrow of a box that opens: the field beside it says and does the same. */
@@ -226,7 +228,7 @@ function listBox(walk: Walk, box: FieldBox, element: PageElement, depth: number,
 
 /** What tells a reader of a list of controls where they are and what has happened. */
 function isContext(role: string): boolean {
-  return role === "heading" || role === "alert" || role === "status"
+  return role === "heading" || role === "alert" || role === "status" || role === "tooltip"
 }
 
 /** A dialog, with what it says or asks: its buttons alone do not tell. */
