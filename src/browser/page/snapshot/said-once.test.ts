@@ -78,10 +78,11 @@ test("names an entry of a tree by its own words, once, and keeps what opens it a
 })
 
 test("has one line for a box to tick and what draws it, and for an entry and the box or link in it", () => {
-  assert.deepEqual(lines(/Row one|Oslo|Bergen|"File"/), [
+  assert.deepEqual(lines(/Row one|Oslo|Bergen|Bodo|"File"/), [
     '- checkbox "Row one"',
     '- option "Oslo" [selected]',
     '- option "Bergen"',
+    '- option "Bodo"',
     '- menuitem "File"',
   ])
 })

@@ -347,7 +347,9 @@ function isOnlyDrawn(
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
   { within, of, control }: Inherited,
 ): boolean {
-  if (takesFocus(element) && element.localName !== "label") return false
+  // Where the keys go in an entry to choose is the entry.
+  const isChoice = /^(option|menuitem\w*)$/.test(control?.getAttribute("role") ?? "") && words === within
+  if (takesFocus(element) && element.localName !== "label" && !isChoice) return false
   if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
   // What stands before the words of an entry of a tree opens it, and something far above may listen for that.
