@@ -90,7 +90,11 @@ async function enterText(typing: Typing, state: Ready, keyMs: number | undefined
   if (text === "") return mode === "replace" ? sendKey(tab.session, parseKey("Delete"), { signal }) : undefined
   if (keyMs === undefined) {
     await checkFocus(typing)
-    await tab.session.send("Input.insertText", { text }, { signal, timeoutMs: 0 })
+    // Some lists open at a key alone, which none comes without: the last letter is one.
+    const last = state.opens === true ? (/[\p{L}\p{N}]$/u.exec(text)?.[0] ?? "") : ""
+    const rest = text.slice(0, text.length - last.length)
+    if (rest !== "") await tab.session.send("Input.insertText", { text: rest }, { signal, timeoutMs: 0 })
+    if (last !== "") await sendKey(tab.session, characterKey(last), { signal })
     return
   }
   for (const [index, character] of [...text].entries()) {

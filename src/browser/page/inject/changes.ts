@@ -7,9 +7,11 @@ import type { PageDocument, PageElement, PageRoot } from "./dom.ts"
 export function watchChanges(agent: PageAgent): void {
   agent.watch?.stop()
   const roots = [document, ...agent.roots]
+  // What shows without a mutation: popovers, and fields that the browser refuses to send.
+  const traceless = ["beforetoggle", "invalid"]
   const stop = () => {
     observer.disconnect()
-    for (const root of roots) root.removeEventListener("beforetoggle", note, true)
+    for (const root of roots) for (const type of traceless) root.removeEventListener(type, note, true)
   }
   const note = () => {
     watch.changed = true
@@ -20,7 +22,7 @@ export function watchChanges(agent: PageAgent): void {
   const options = { subtree: true, childList: true, attributes: true, characterData: true }
   for (const root of roots) {
     observer.observe(root, options)
-    root.addEventListener("beforetoggle", note, true)
+    for (const type of traceless) root.addEventListener(type, note, true)
   }
   agent.watch = watch
 }

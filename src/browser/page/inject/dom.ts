@@ -81,6 +81,8 @@ export interface PageElement extends PageNode {
   readonly open: boolean
   readonly host: PageElement | undefined
   readonly form: PageElement | null
+  /** Of a field: why the browser refuses what is in it. */
+  readonly validationMessage?: string
   value: string
   setAttribute(name: string, value: string): void
   type: string

@@ -14,9 +14,15 @@ export type EditState =
   | { kind: "gone" | "not-editable" | "bad-value" }
   /**
    * `id`: the field that has the focus now, or has been `written` into; `before`: what it held, null where that cannot be read.
-   * `isHelper`: it only catches keys for something else, which may look at nothing but the keys.
+   * `isHelper`: it only catches keys for something else, which may look at nothing but the keys; `opens`: a list opens below it.
    */
-  | { kind: "focused" | "keys" | "set" | "dial" | "written"; id: number; before: string | null; isHelper?: boolean }
+  | {
+      kind: "focused" | "keys" | "set" | "dial" | "written"
+      id: number
+      before: string | null
+      isHelper?: boolean
+      opens?: boolean
+    }
 
 /**
  * Focuses the element and puts the text cursor where the text has to go.
@@ -38,7 +44,7 @@ export function editElement(
   const element = hasFocus(known) ? known : swappedFor(known)
   if (!element) return { kind: "not-editable" }
   const before = readField(element)
-  const found = { id: numberOf(agent, element), before, isHelper: isHelper(element) }
+  const found = { id: numberOf(agent, element), before, isHelper: isHelper(element), opens: opensList(element) }
   if (isSetAtOnce(element)) return setValue(element, options.value) ? { kind: "set", ...found } : { kind: "bad-value" }
   watchTyping(agent, element, options.value)
   const isWritten = () => options.atOnce && writeInto(element, options)
@@ -47,6 +53,10 @@ export function editElement(
   if (element.editContext || isCatcher(element)) return { kind: "keys", ...found }
   placeCaret(element, options.mode)
   return { kind: isWritten() ? "written" : "focused", ...found }
+}
+
+function opensList(element: PageElement): boolean {
+  return element.getAttribute("role") === "combobox" || element.hasAttribute("aria-autocomplete")
 }
 
 /** What is typed goes to whatever has the focus when it arrives; this goes to the field of this document. */
@@ -243,6 +253,7 @@ export function matchOf(agent: PageAgent, selector: string): number | "none" | "
 
 export const editFunctions = [
   editElement,
+  opensList,
   swappedFor,
   placeCaret,
   writeInto,

@@ -59,6 +59,8 @@ export interface TextBudget {
   withoutButtons?: boolean
   /** Nor is what is cut to nothing, for screen readers alone. */
   seenOnly?: boolean
+  /** Of an entry of a tree: nor are the entries below it. */
+  withoutBranches?: boolean
 }
 
 export function textOf(element: PageElement, budget: TextBudget): string {
@@ -104,6 +106,7 @@ function textOfChild(child: PageElement, budget: TextBudget): string {
   }
   if (budget.withoutOpened && isOpened(child)) return ""
   if (budget.withoutButtons && (tag === "button" || child.getAttribute("role") === "button")) return ""
+  if (budget.withoutBranches && child.getAttribute("role") === "group") return ""
   if (budget.seenOnly && isCutAway(child)) return ""
   const label = child.getAttribute("aria-label")
   if (label || hiddenBy(child) !== "") budget.differs = true
@@ -148,7 +151,7 @@ export function nameOf(tables: RoleTables, element: PageElement, role: string): 
     (named && (tidy(internalsOf(element)?.name ?? "", limit) || tidy(nativeName(element), limit))) ||
     ""
   const byContent = tables.namedByContent.has(role)
-  const budget: TextBudget = { left: 1000 }
+  const budget: TextBudget = { left: 1000, withoutBranches: role === "treeitem" }
   const around =
     byContent && given === "" && (tables.generates ??= hasGeneratedWords()) ? generatedWords(element) : null
   const inside = byContent ? textOf(element, budget) : ""

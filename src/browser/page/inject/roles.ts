@@ -226,8 +226,21 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   // A menu of its own opens beside the entry, also by the mouse alone.
   flag("haspopup", role === "menuitem" && expanded === null && /^(true|menu)$/.test(aria("haspopup") ?? ""))
   states += sizeOfList(element, role)
+  const order = role === "columnheader" ? aria("sort") : null
+  if (order !== null && /^(a|de)scending$/.test(order)) states += ` [sorted=${order}]`
   flag("readonly", element.readOnly === true && (role === "textbox" || role === "searchbox"))
+  flag("invalid", isInvalid(element, role, aria("invalid")))
   return states
+}
+
+/** What a field holds is refused: by the page, or by the browser after an attempt to send the form. */
+function isInvalid(element: PageElement, role: string, told: string | null): boolean {
+  const fields = /^(textbox|searchbox|combobox|listbox|checkbox|radio|radiogroup|switch|spinbutton|slider|button)$/
+  return fields.test(role) && ((told !== null && /^(true|grammar|spelling)$/.test(told)) || isRefused(element))
+}
+
+export function isRefused(element: PageElement): boolean {
+  return /^(input|select|textarea)$/.test(element.localName) && element.matches(":user-invalid")
 }
 
 /** How much there is of a list or a table that draws only some of it, where it says so. */
@@ -258,5 +271,7 @@ export const rolesFunctions = [
   roleOf,
   inputRole,
   statesOf,
+  isInvalid,
+  isRefused,
   sizeOfList,
 ]

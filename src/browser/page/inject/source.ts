@@ -23,6 +23,7 @@ import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { apartFunctions } from "./walk/apart.ts"
 import { aroundFunctions } from "./walk/around.ts"
+import { cellsFunctions } from "./walk/cells.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
@@ -44,6 +45,7 @@ const all = [
   ...walkFunctions,
   ...stateFunctions,
   ...hintsFunctions,
+  ...cellsFunctions,
   ...childrenFunctions,
   ...targetsFunctions,
   ...drawnFunctions,

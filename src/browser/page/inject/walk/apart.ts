@@ -95,8 +95,12 @@ function wordsAround(walk: Walk, element: PageElement, item: PageElement): strin
   const found: PageElement[] = []
   gatherItems(walk, item, found, { left: 60, hasControls: false })
   const told: string[] = []
+  // Of one of several things to choose from the others tell nothing.
+  const choice = /^(option|treeitem|menuitem\w*|radio|tab)$/.exec(element.getAttribute("role") ?? "")?.[0]
+  const others = choice === undefined ? null : `[role=${choice}]`
   for (const part of found) {
     if (part === element || element.contains(part) || part.contains(element) || isCutAway(part)) continue
+    if (others && part.closest(others)) continue
     const words = tidy(textOf(part, { left: 200 }), 40)
     if (words !== "" && told.push(words) === most) break
   }

@@ -1,11 +1,11 @@
 // Boxes around controls and beside them, for the list of controls: cells, the signs in them, pictures that are made of boxes,
 // bars of tools. Runs in the page.
 import type { PageElement } from "../dom.ts"
-import { nameOf } from "../names.ts"
+import { isCutAway, nameOf } from "../names.ts"
 import { roleOf, statesOf } from "../roles.ts"
 import { visitChildren } from "./children.ts"
 import { isAtMiddle } from "./drawn.ts"
-import { addLine, type Inherited, type Walk } from "./state.ts"
+import { addLine, type Inherited, plainWords, type Walk } from "./state.ts"
 import type { Inside } from "./targets.ts"
 
 /** A picture that is made of boxes which take the mouse, such as an arrow of its lines: one thing to people. */
@@ -85,4 +85,17 @@ export function isTipOfControl(walk: Walk, role: string, tip: string, { controls
   return name !== "" && tip.includes(name)
 }
 
-export const aroundFunctions = [listPicture, addSign, dropCell, isBetweenGroups, isTipOfControl]
+/** A menu that is closed to no height, with the field in it for which it opens. */
+export function isShut(element: PageElement): boolean {
+  const { width, height } = element.getBoundingClientRect()
+  if (width > 2 && height > 2) return false
+  return isCutAway(element) || (element.childElementCount > 0 && Array.from(element.children).every(isCutAway))
+}
+
+/** The entry of a menu of styles that is drawn as the heading it makes: the control says it already. */
+export function isSaidAround(walk: Walk, name: string, { control }: Inherited): boolean {
+  const line = control ? (walk.lines.at(-1) ?? "") : ""
+  return name !== "" && (line.includes(` ${JSON.stringify(name)} [ref=`) || line.endsWith(`: ${plainWords(name)}`))
+}
+
+export const aroundFunctions = [listPicture, addSign, dropCell, isBetweenGroups, isTipOfControl, isShut, isSaidAround]

@@ -1,8 +1,8 @@
 // Native fields that components keep out of sight, and what they draw in their place: one line and one ref for both, with
 // the field's role and name, since it is what takes keys and values. Runs in the page (see agent.ts).
-import type { PageElement, PageRoot, PageStyle } from "../dom.ts"
+import type { PageDocument, PageElement, PageRoot, PageStyle } from "../dom.ts"
 import { isCutAway, nameOf, textOf, tidy } from "../names.ts"
-import { roleOf, statesOf } from "../roles.ts"
+import { roleOf, statesOf, takesInput } from "../roles.ts"
 import { isTiny } from "./hints.ts"
 import type { FieldBox, Inherited, Walk } from "./state.ts"
 import { type Inside, lookInside, ownWords } from "./targets.ts"
@@ -86,15 +86,19 @@ export function isCarrier(field: PageElement): boolean {
   })
 }
 
-/** The one field inside an element that calls itself a combobox: it takes the keys, and is told of to screen readers. */
+/**
+ * The one field inside an element that calls itself a combobox or a box to tick: it takes the keys, holds the state, and is
+ * told of to screen readers.
+ */
 export function innerField(walk: Walk, element: PageElement, role: string): PageElement | null {
-  if (role !== "combobox" || !element.firstElementChild) return null
+  const isBox = /^(checkbox|radio|switch)$/.test(role)
+  if ((role !== "combobox" && !isBox) || !element.firstElementChild) return null
   const found = Array.from(element.querySelectorAll("input,textarea,select")).filter(isListed)
   const [field] = found
   // One that takes the focus for its field, which calls itself the same and stands in no order of tabs.
   const isTwin = field?.getAttribute("tabindex") === "-1" && field.getAttribute("role") === role
   if (takesFocus(element) && !isTwin) return null
-  return field && found.length === 1 && takesWords(walk, field) ? field : null
+  return field && found.length === 1 && (isBox ? isTick(field) : takesWords(walk, field)) ? field : null
 }
 
 export function boxOfField(walk: Walk, element: PageElement, field: PageElement, role: string): FieldBox {
@@ -119,7 +123,8 @@ function startsWith(words: string, label: string): boolean {
 
 /** Behind the line of a field in a box: what the box tells of it. */
 export function tellBox(walk: Walk, { words }: FieldBox, element: PageElement, start: number): void {
-  const line = walk.lines[start] as string
+  // What is drawn in the box is what is chosen there, and no guess.
+  const line = (walk.lines[start] as string).replace(` [hint=${JSON.stringify(words)}]`, "")
   if (words === "" || element.localName === "select" || element.value !== "" || line.includes(JSON.stringify(words)))
     return
   walk.lines[start] = `${line}: ${words.replaceAll("[ref=", "(ref=")}`
@@ -143,13 +148,34 @@ export function drawnFor(element: PageElement, of: PageElement | undefined): Pag
 export function labelled(label: PageElement): PageElement | null {
   const { control, id } = label
   if (control && isListed(control)) return control
-  const found = id === "" ? null : label.getRootNode().querySelector(`[aria-labelledby~="${CSS.escape(id)}"]`)
-  return found && isListed(found) ? found : null
+  const found = id === "" ? [] : label.getRootNode().querySelectorAll(`[aria-labelledby~="${CSS.escape(id)}"]`)
+  return Array.from(found).find(isListed) ?? null
+}
+
+/** Words that a control has for its name, which takes the focus when they are clicked. */
+export function isLabelOf(walk: Walk, { id }: PageElement, { words, isWhole, hasControls }: Inside): boolean {
+  if (id === "" || words === "" || !isWhole || hasControls) return false
+  walk.labelled ??= labelledControls(walk)
+  return walk.labelled.get(id)?.includes(words) === true
+}
+
+/** The names of the controls that are named by other elements, by the ids of those. */
+function labelledControls(walk: Walk): Map<string, string> {
+  const names = new Map<string, string>()
+  const found = document.querySelectorAll("[aria-labelledby]")
+  for (let index = 0; index < found.length; index += 1) {
+    const control = found[index] as PageElement
+    const role = roleOf(walk.tables, control)
+    if (!takesInput(walk.tables, control, role) || !isListed(control)) continue
+    const { name } = nameOf(walk.tables, control, role)
+    for (const id of (control.getAttribute("aria-labelledby") ?? "").split(/\s+/)) names.set(id, name)
+  }
+  return names
 }
 
 /** Whether the element says nothing that its control does not say, and a click on it is one on the control. */
 export function isSaidBy(walk: Walk, control: PageElement, element: PageElement, words: string): boolean {
-  if (control === element || takesFocus(element)) return false
+  if (control === element || (takesFocus(element) && element.localName !== "label")) return false
   if (element.contains(control) && element.localName !== "label") return false
   // Signs that draw the box or its tick are no words.
   const read = words.replaceAll(/[^\p{L}\p{N}\p{P}\p{Sc}\p{Sm}\s]/gu, "").trim()
@@ -162,6 +188,8 @@ export function isSaidBy(walk: Walk, control: PageElement, element: PageElement,
  */
 export function isSecond(walk: Walk, element: PageElement, role: string, around: Inherited): boolean {
   const { of, control } = around
+  if (control && isTick(element) && isTickOf(walk, element, control)) return true
+  if (control && isLinkOf(walk, element, control)) return true
   if (role !== "button" || (!of && !control && element.type !== "file")) return false
   const before = walk.elements.at(-1)
   const nameFor = (control: PageElement) => nameOf(walk.tables, control, roleOf(walk.tables, control)).name
@@ -172,6 +200,22 @@ export function isSecond(walk: Walk, element: PageElement, role: string, around:
   if (of && of !== element && isTick(of)) return isUndrawn(of) && nameFor(of).includes(nameFor(element))
   if (!control || roleOf(walk.tables, control) !== role) return false
   return nameFor(control) === nameFor(element) && isAtMiddle(element, control)
+}
+
+/** The box that an entry to choose shows its own state with. */
+function isTickOf(walk: Walk, box: PageElement, entry: PageElement): boolean {
+  if (entry.getAttribute("role") !== "option" || !entry.hasAttribute("aria-selected")) return false
+  const { name } = nameOf(walk.tables, box, roleOf(walk.tables, box))
+  return nameOf(walk.tables, entry, "option").name.includes(name)
+}
+
+/** The link, out of the tab order, that an entry of a menu is drawn as. */
+function isLinkOf(walk: Walk, link: PageElement, entry: PageElement): boolean {
+  if (link.localName !== "a" || link.getAttribute("tabindex") !== "-1") return false
+  const role = roleOf(walk.tables, entry)
+  if (!/^(menuitem\w*|option|tab|treeitem)$/.test(role)) return false
+  const { name } = nameOf(walk.tables, link, "link")
+  return nameOf(walk.tables, entry, role).name === name && isAtMiddle(link, entry)
 }
 
 /** Clicks on the one land on the other. */
@@ -203,12 +247,16 @@ export const drawnFunctions = [
   tellBox,
   drawnFor,
   labelled,
+  isLabelOf,
+  labelledControls,
   isSaidBy,
   isSecond,
+  isTickOf,
+  isLinkOf,
   isAtMiddle,
   isHiddenField,
 ]
 
 declare const getComputedStyle: (element: PageElement) => PageStyle
-declare const document: { body: PageElement }
 declare const CSS: { escape(text: string): string }
+declare const document: PageDocument

@@ -43,7 +43,9 @@ function wordsBeside(element: PageElement, role: string): string {
   const isEditor = element.localName === "textarea" || element.isContentEditable
   let place: PageElement | null = element
   for (let steps = 0; place && place.localName !== "body" && steps < 4; steps += 1) {
-    for (const side of sides) {
+    // Behind a group of choices stands what comes next.
+    const isGroup = role === "radio" && place.getAttribute("role") === "radiogroup"
+    for (const side of isGroup ? (["previousSibling"] as const) : sides) {
       const words = wordsOnSide(place, side, most)
       // The numbers along a slider are its scale.
       if (role === "slider" && !/\p{L}/u.test(words.text)) continue
@@ -215,7 +217,7 @@ function signsOf(element: PageElement): string {
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
   for (const part of says ? [] : parts)
     signs.push(...(part.getAttribute("class") ?? "").split(/\s+/).slice(0, 4).map(unhashed))
-  const told = [...new Set(signs.map((sign) => tidy(sign, 40)))].filter((sign) => sign.length > 2)
+  const told = [...new Set(signs.map((sign) => tidy(sign, 40)))].filter((sign) => sign.length > 2 || sign === "up")
   // One that only begins another says nothing more.
   const own = told.filter((sign) => !told.some((other) => other !== sign && other.startsWith(sign)))
   return tidy([...own.slice(0, 3), ...(icon || says ? [] : [looksOf(element)])].join(" "), 60)

@@ -2,9 +2,10 @@
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
-import { hiddenBy, isCutAway, nameOf, textOf, tidy } from "../names.ts"
+import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
-import { addSign, dropCell, isBetweenGroups, isTipOfControl, listPicture } from "./around.ts"
+import { addSign, dropCell, isBetweenGroups, isSaidAround, isShut, isTipOfControl, listPicture } from "./around.ts"
+import { hasLetters, isHead, isInGrid, isToldInside } from "./cells.ts"
 import { passBy, visitChildren } from "./children.ts"
 import {
   boxedField,
@@ -13,9 +14,11 @@ import {
   innerField,
   isAtMiddle,
   isCarrier,
+  isLabelOf,
   isSaidBy,
   isSecond,
   isStandIn,
+  isUndrawn,
   labelled,
   takesFocus,
   tellBox,
@@ -47,6 +50,7 @@ import {
   ownWords,
   plainRole,
 } from "./targets.ts"
+import { isBranch } from "./tree.ts"
 import { addValue, rangeValue } from "./values.ts"
 
 /** A list of controls has no words of its own. */
@@ -55,7 +59,9 @@ export function visitListText(): void {}
 export function visitListElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const tag = element.localName
   const facts = factsOf(walk.tables, tag)
-  if (facts.skipped || depth > walk.maxDepth || hiddenBy(element) !== "") return passBy(walk, element)
+  const hidden = hiddenBy(element)
+  if (facts.skipped || depth > walk.maxDepth || (hidden !== "" && !isWorkedAnyway(walk, element, hidden)))
+    return passBy(walk, element)
   if (!inherited.parts && isProse(walk, element, facts)) return passBy(walk, element)
   if (isBareBox(walk, element, facts)) return visitChildren(walk, element, depth, inherited)
   const seen = seenOf(walk, element)
@@ -72,6 +78,29 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   const isIcon = tag === "svg" || (tag === "img" && inherited.hasIcons === true)
   if (isIcon && (!inherited.parts || inherited.hasIcons === true) && !isChart(element)) return
   listPlain(walk, element, { role, depth, shown, inherited })
+}
+
+/**
+ * The steps of a number, the cross of a tag: kept from screen readers, since keys do the same, and worked by everybody
+ * else. What only waits behind an open menu is still in the tab order; a box as large as a page is no control.
+ */
+function isWorkedAnyway(walk: Walk, element: PageElement, hidden: string): boolean {
+  const isButton = element.localName === "button"
+  if (hidden !== "aria-hidden" || (!isButton && !walk.agent.listening.has(element))) return false
+  if (isButton && element.getAttribute("tabindex") !== "-1" && !element.hasAttribute("disabled")) return false
+  const [smallest, largest] = [4, 64]
+  const { width, height } = element.getBoundingClientRect()
+  if (width < smallest || height < smallest || isUndrawn(element) || element.closest("[aria-expanded]")) return false
+  return isButton || (width <= largest && height <= largest && !isArrow(element))
+}
+
+/** The arrow of a box that opens: the field beside it says and does the same. */
+function isArrow(element: PageElement): boolean {
+  const most = 3
+  const { parentElement: parent } = element
+  const box = parent?.parentElement ?? null
+  const isNear = (around: PageElement | null) => Boolean(around?.querySelector("[aria-expanded]"))
+  return isNear(parent) || (box !== null && box.childElementCount <= most && isNear(box))
 }
 
 /** Nothing but words, which no list of controls shows: seen or not, there is nothing more to ask of it. */
@@ -104,8 +133,12 @@ interface Plain {
 function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inherited }: Plain): void {
   const cursor = shown ? cursorOf(walk, element, inherited) : inherited.cursor
   const of = shown && element.localName === "label" ? labelled(element) : null
-  const inside: Inherited =
+  let inside: Inherited =
     cursor === inherited.cursor && !of ? inherited : { ...inherited, cursor, ...(of ? { of } : {}) }
+  if (role === "group" && inherited.control && isBranch(element)) {
+    const { within: _name, control: _entry, ...around } = inside
+    inside = around
+  }
   const below = role === "" ? depth : depth + 1
   const isOwn =
     shown && (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
@@ -187,7 +220,7 @@ function listInside(
 ): void {
   const inside: Inherited = { silent: true, unseen: false, cursor: cursorOf(walk, element, around), parts: false }
   // Fields and lists hold other things than what draws them.
-  if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) {
+  if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|treeitem|slider)$/.test(role)) {
     inside.within = name
     inside.control = element
   }
@@ -206,7 +239,7 @@ function listBox(walk: Walk, box: FieldBox, element: PageElement, depth: number,
 
 /** What tells a reader of a list of controls where they are and what has happened. */
 function isContext(role: string): boolean {
-  return role === "heading" || role === "alert" || role === "status"
+  return role === "heading" || role === "alert" || role === "status" || role === "tooltip"
 }
 
 /** A dialog, with what it says or asks: its buttons alone do not tell. */
@@ -255,6 +288,9 @@ function listContext(
   { depth, isOwn, inside }: { depth: number; isOwn: boolean; inside: Inherited },
 ): void {
   const start = walk.lines.length
+  // What a box to choose in shows as its value stands in its line.
+  if (role === "alert" && element.closest("[role=combobox],[role=listbox]"))
+    return visitChildren(walk, element, depth, { ...inside, silent: true })
   const { name } = nameOf(walk.tables, element, role)
   if (!isOwn && role === "heading" && isSaidAround(walk, name, inside))
     return visitChildren(walk, element, depth, inside)
@@ -267,22 +303,17 @@ function listContext(
   visitChildren(walk, element, depth + 1, { ...inside, silent: true })
 }
 
-/** The entry of a menu of styles that is drawn as the heading it makes: the control says it already. */
-function isSaidAround(walk: Walk, name: string, { control }: Inherited): boolean {
-  const line = control ? (walk.lines.at(-1) ?? "") : ""
-  return name !== "" && (line.includes(` ${JSON.stringify(name)} [ref=`) || line.endsWith(`: ${plainWords(name)}`))
-}
-
 /** Something plain that takes clicks. Of a menu only its entries are shown: a click on the menu itself means nothing. */
 function listTarget(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const inside = lookInside(walk, element)
   if (inside.hasControls && isShut(element)) return passBy(walk, element)
-  const { items, isMenu, hasIcons, hasChart } = inside
+  const { items, hasIcons, hasChart } = inside
+  const isMenu = inside.isMenu && !isHead(role, inside)
   const label = role === "" ? tidy(givenName(element), 200) : nameOf(walk.tables, element, role).name
   const areMany = areManyWords(inside)
   if (role === "" && label === "" && isNothing(element, inside)) return visitChildren(walk, element, depth, inherited)
   if (role === "" && isLabelFor(walk, element, inside.words)) return passBy(walk, element)
-  if (role === "" && label === "" && isOnlyAround(walk, element, inside))
+  if (role === "" && label === "" && (isOnlyAround(walk, element, inside) || isLabelOf(walk, element, inside)))
     return visitChildren(walk, element, depth, inherited)
   // What is listed one by one is no name.
   const words = areMany && !isMenu ? "" : ownWords(inside)
@@ -328,31 +359,6 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   if (!isContainer && label === "" && words === "") dropCell(walk, element, role, start)
 }
 
-/** A menu that is closed to no height, with the field in it for which it opens. */
-function isShut(element: PageElement): boolean {
-  const { width, height } = element.getBoundingClientRect()
-  if (width > 2 && height > 2) return false
-  return isCutAway(element) || (element.childElementCount > 0 && Array.from(element.children).every(isCutAway))
-}
-
-/** A row without a name or a state, whose cells have lines; a cell that is called as the one control in it. */
-function isToldInside(
-  walk: Walk,
-  element: PageElement,
-  role: string,
-  { label, inside }: { label: string; inside: Inside },
-): boolean {
-  if (!/^(row|gridcell|columnheader|rowheader)$/.test(role)) return false
-  if (role === "row") {
-    const cells = isInGrid(element) ? "[role=gridcell],[role=columnheader]" : "[role=gridcell]"
-    const isBare = label === "" && !element.hasAttribute("draggable") && statesOf(walk.tables, element, role) === ""
-    return walk.options.context && isBare && element.querySelector(cells) !== null
-  }
-  const [control, other] = inside.controls
-  if (!control || other || inside.own.length > 0) return false
-  return nameOf(walk.tables, control, roleOf(walk.tables, control)).name === label
-}
-
 /** A plain part of something that has a line of its own, which says what the part says: what draws a control. */
 function isOnlyDrawn(
   walk: Walk,
@@ -360,15 +366,22 @@ function isOnlyDrawn(
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
   { within, of, control }: Inherited,
 ): boolean {
-  if (takesFocus(element)) return false
+  // Where the keys go in an entry to choose is the entry.
+  const isChoice = /^(option|menuitem\w*)$/.test(control?.getAttribute("role") ?? "") && words === within
+  if (takesFocus(element) && element.localName !== "label" && !isChoice) return false
   if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
-  const isUnmarked = !listens && !element.hasAttribute("tabindex")
+  // What stands before the words of an entry of a tree opens it, and something far above may listen for that.
+  const isEntry = control?.getAttribute("role") === "treeitem"
+  const isOpener = isEntry && !hasLetters(words)
+  const isUnmarked = !listens && !element.hasAttribute("tabindex") && !isOpener
   if (within !== undefined && isUnmarked && within.includes(words)) return true
   // All words of a control, which is clicked on them; a sign over the middle of what is clicked there anyway.
   const isAll = words === within || (element.localName !== "a" && control !== undefined && isAllOf(control, words))
   const isWhole = control !== undefined && (isAll || isUnmarked)
-  if (isWhole && !hasControls && (isAtMiddle(element, control) || words !== "")) return true
+  if (isWhole && (!hasControls || (isEntry && isAll)) && (isAtMiddle(element, control) || words !== "")) return true
+  // Words of a label, wherever they stand in it.
+  if (of && isUnmarked && words !== "" && isSaidBy(walk, of, element, words)) return true
   // A ripple, the thumb of a slider: clicked where the control is. One of several stands for a place of its own.
   if (hasControls || hasTwin(element)) return element.localName === "label" && isLabelOnly(walk, element, words)
   if (control && words === "") return listens && isAtMiddle(element, control)
@@ -433,17 +446,16 @@ function isFieldTag(element: PageElement | undefined): boolean {
   return element !== undefined && /^(input|select|textarea)$/.test(element.localName)
 }
 
-function isInGrid(element: PageElement): boolean {
-  return element.closest("[role=grid],[role=treegrid]") !== null || element.getAttribute("role") === "gridcell"
-}
-
 /** A cell of a grid: it is chosen, opened, typed into, though nothing but its role says so. */
 function listCell(walk: Walk, element: PageElement, role: string, depth: number, inherited: Inherited): void {
   const { name } = nameOf(walk.tables, element, role)
+  const isOne = element.childElementCount === 1 && name !== ""
+  const isRow = element.firstElementChild !== null && element.parentElement?.childElementCount === 1
+  const inside = isOne || isRow ? lookInside(walk, element) : null
   // A box to tick and nothing else: one line for both.
-  const isWrapper =
-    element.childElementCount === 1 && name !== "" && isSaidByControls(walk, lookInside(walk, element), name)
-  if (!isWrapper) addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
+  const isTold = inside !== null && isToldInside(walk, element, role, { label: name, inside })
+  if (role === "columnheader" && name === "" && !element.firstElementChild) return
+  if (!isTold) addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   // A day of a calendar, a word of a table: drawn in a box of its own, and nothing else.
   const within =
     name !== "" && element.firstElementChild && lookInside(walk, element).items <= 1
@@ -458,6 +470,8 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
 export const listFunctions = [
   visitListText,
   visitListElement,
+  isWorkedAnyway,
+  isArrow,
   isProse,
   isBareBox,
   listPlain,
@@ -469,12 +483,9 @@ export const listFunctions = [
   isInPart,
   isWithin,
   listContext,
-  isSaidAround,
   listTarget,
-  isShut,
   isSaidByControls,
   isFieldTag,
-  isToldInside,
   isOnlyDrawn,
   isAllOf,
   isNothing,
@@ -484,6 +495,5 @@ export const listFunctions = [
   listBox,
   addBetween,
   areManyWords,
-  isInGrid,
   listCell,
 ]

@@ -1,8 +1,8 @@
 // What a walk knows while it goes through a document, and how it writes a line. Runs in the page (see agent.ts).
 import { numberOf, type PageAgent } from "../agent.ts"
 import type { PageElement, PageNode } from "../dom.ts"
-import { tidy } from "../names.ts"
-import { type RoleTables, takesInput } from "../roles.ts"
+import { textOf, tidy } from "../names.ts"
+import { isRefused, type RoleTables, takesInput } from "../roles.ts"
 import { hintOf, hintOfSign } from "./hints.ts"
 
 export interface WalkOptions {
@@ -71,6 +71,8 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   referred: Set<number>
   /** Behind words that people see and screen readers do not: "aria-hidden", "inert", or "". */
   mark: string
+  /** Names of the controls that other elements name, by the ids of those; made when it is first asked for. */
+  labelled?: Map<string, string>
   /** Elements of the refs, for telling equal ones apart. */
   elements: PageElement[]
   /** The element with the focus, also inside shadow roots. */
@@ -135,7 +137,23 @@ export function addLine(walk: Walk, line: LineParts): void {
   let hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
   if (line.ref && line.name !== "") hint = hintOfSign(line.element, line.role, line.name)
   const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
-  walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${hint}${mark}`)
+  const states = line.states.includes(" [invalid]") ? withReason(walk, line) : line.states
+  walk.lines.push(`${indent}- ${role}${name}${ref}${states}${hint}${mark}`)
+}
+
+/** Why a field is refused: the words of the page, which stand in no list of controls, or the bubble of the browser. */
+function withReason(walk: Walk, { element, states }: LineParts): string {
+  const most = 120
+  const ids = element.getAttribute("aria-errormessage") ?? element.getAttribute("aria-describedby") ?? ""
+  const root = element.getRootNode()
+  const parts = ids.split(/\s+/).map((id) => root.getElementById?.(id))
+  const told = parts.map((part) => (part?.checkVisibility() ? textOf(part, { left: 2 * most }) : "")).join(" ")
+  const words =
+    told.trim() !== "" ? (walk.interactive ? told : "") : isRefused(element) ? element.validationMessage : ""
+  const reason = plainWords(tidy(words ?? "", most))
+    .replaceAll("[", "(")
+    .replaceAll("]", ")")
+  return reason === "" ? states : states.replace(" [invalid]", () => ` [invalid=${JSON.stringify(reason)}]`)
 }
 
 /** Words of the page at the end of a line: they must not look like a ref of ours. */
@@ -187,4 +205,4 @@ export function note(walk: Walk, depth: number, words: string): void {
   walk.lines.push(`${walk.interactive ? "" : "  ".repeat(depth)}- text: (${words})`)
 }
 
-export const stateFunctions = [addLine, plainWords, flushText, refOfText, note]
+export const stateFunctions = [addLine, withReason, plainWords, flushText, refOfText, note]

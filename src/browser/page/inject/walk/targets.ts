@@ -75,10 +75,18 @@ function holdsDragged(element: PageElement, kind: string): boolean {
 
 /** Dialogs and lists keep the focus inside by an empty element at each end: nobody sees it, and a click does nothing. */
 function isGuard(element: PageElement): boolean {
-  if (element.firstChild || rootOf(element)) return false
+  if (rootOf(element) || (element.textContent ?? "") !== "" || holdsMore(element)) return false
   const smallest = 4
   const { width, height } = element.getBoundingClientRect()
   return width * height <= smallest && !isDrawnByStyle(element)
+}
+
+/** Anything but one empty element without a size. */
+function holdsMore(element: PageElement): boolean {
+  const { firstElementChild: child, childElementCount: count } = element
+  if (!child) return false
+  const { width, height } = child.getBoundingClientRect()
+  return count > 1 || child.firstElementChild !== null || width * height > 0
 }
 
 /** A handle may be drawn by its style sheet alone, around an element without a size. */
@@ -251,6 +259,7 @@ export const targetsFunctions = [
   kindOf,
   holdsDragged,
   isGuard,
+  holdsMore,
   isDrawnByStyle,
   plainRole,
   lookInside,

@@ -150,7 +150,8 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Pl
     !isBox &&
     (isTarget(walk, element, hasOwnHand(cursor, inherited)) || (inherited.parts && isPart(walk, element)))
   if (inherited.silent && !isInteractive && !isOwn) {
-    return visitChildren(walk, element, depth, { ...inherited, unseen: false, cursor })
+    const silent = role !== "group" || !isBranch(element)
+    return visitChildren(walk, element, depth, { ...inherited, silent, unseen: false, cursor })
   }
   flushText(walk)
   const { name, said } = nameOf(walk.tables, element, role)
@@ -176,6 +177,12 @@ function visitTreeRole(walk: Walk, element: PageElement, role: string, place: Pl
   visitWhole(walk, element, depth + 1, { silent: said, unseen: false, cursor, parts })
   flushText(walk)
   foldText(walk, start)
+}
+
+/** The entries below one of a tree, whose name has none of their words. */
+export function isBranch(element: PageElement): boolean {
+  const around = element.parentElement?.closest("[role=treeitem],[role=group]")
+  return around?.getAttribute("role") === "treeitem"
 }
 
 /** A cell around one button, an entry around one link: the ref of what is inside is enough. */
@@ -225,6 +232,7 @@ export const treeFunctions = [
   visitTarget,
   visitTreeRole,
   addAddress,
+  isBranch,
   wrapsControl,
   foldText,
   takeRef,
