@@ -202,3 +202,15 @@ test("a page that shows a question holds up no other tab when the worker has sle
   await inTime(tabs.renew("after", false))
   assert.deepEqual(tabs.ids, [7, 8])
 })
+
+test("a code that is made while the one before it is proven is not overwritten by that", async () => {
+  const options = { stateFolder: temporaryFolder(), ids: systemIds, redactor: createRedactor(), now: Date.now }
+  const pairing = new Pairing(options)
+  await pairing.renew(1)
+  const [code] = await Promise.all([pairing.renew(1), pairing.keepProven()])
+  const kept = new Pairing(options)
+  const nonces = { extension: "a", relay: "b" }
+  assert.equal(kept.prove("relay", 1, nonces), pairing.prove("relay", 1, nonces))
+  assert.ok(parsePairingCode(code))
+  assert.deepEqual([kept.isProven, pairing.isProven], [false, false])
+})

@@ -4,6 +4,7 @@ import assert from "node:assert/strict"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { readFile, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
 import { join } from "node:path"
 import { after, before, test } from "node:test"
 import { WebSocket } from "ws"
@@ -211,6 +212,10 @@ test("a look whether the pairing works takes no place; the same browser takes it
   const { code } = (await bench.call("POST", "/extension/pair", {})).body
   await second.closed
   assert.equal(second.said.at(-1), '{"type":"closing","reason":"paired-anew"}')
+  const list = await fetch(`http://127.0.0.1:${controlPort + 1}/json/list`, {
+    headers: { authorization: `Bearer ${testToken}` },
+  })
+  assert.deepEqual(await list.json(), [], "what was lent is given back")
   const { paired, codeWaits, tabs: known } = (await bench.call("GET", "/extension")).body
   assert.deepEqual([paired, codeWaits, known], [false, true, []])
   assert.deepEqual((await greeted("second")).answer, { type: "refused", reason: "wrong-secret" })
@@ -287,4 +292,23 @@ test("a pairing outlives the gateway, one that nobody has used too, and a file t
   assert.deepEqual(await after(JSON.stringify({ ...kept, provenAt: null })), [false, true])
   for (const text of ["", "{}", JSON.stringify({ ...kept, secret: "short" })])
     assert.deepEqual(await after(text), [false, false], text)
+})
+
+test("a relay whose port another has says so, and is there as soon as it can be", async (context) => {
+  const other = createServer()
+  context.after(() => other.close())
+  const port = await freePort()
+  await once(other.listen(port + 1, "127.0.0.1"), "listening")
+  const late = await startBrowserBench({}, { controlPort: port })
+  context.after(() => late.stop())
+  const refused = await late.call("POST", "/extension/pair", {})
+  assert.deepEqual([refused.status, refused.body.error.code], [409, "port-in-use"])
+  assert.match(refused.body.error.hint, /tried again when it is used/)
+  const { listening, problem } = (await late.call("GET", "/extension")).body
+  assert.equal(listening, false)
+  assert.match(problem, new RegExp(`Port ${port + 1} is in use; it is needed for the relay`))
+  other.close()
+  await once(other, "close")
+  assert.equal((await late.call("POST", "/extension/pair", {})).status, 200)
+  assert.equal((await late.call("GET", "/extension")).body.problem, null)
 })

@@ -343,7 +343,7 @@ test("describes a call by what is done to which elements on which sites, and nev
         values: { who: "Ada" },
         steps: [
           { kind: "click", ref: "e5" },
-          { kind: "drag", startRef: "5", endRef: "7" },
+          { kind: "drag", startRef: "e5", endRef: "7" },
           { kind: "if", when: { find: "x" }, steps: [{ kind: "navigate", url: "https://b.example/{{who}}" }] },
         ],
       }),
@@ -356,11 +356,11 @@ test("describes a call by what is done to which elements on which sites, and nev
           values: { who: "Ada" },
           steps: [
             { kind: "click", ref: "element 1" },
-            { kind: "drag", startRef: "element 2", endRef: "element 3" },
+            { kind: "drag", startRef: "element 1", endRef: "element 2" },
             { kind: "if", when: { find: "x" }, steps: [{ kind: "navigate", url: "https://b.example/{{who}}" }] },
           ],
           page,
-          elements: ["Be5", "B5", "B7"].map((name) => ({ role: "button", name })),
+          elements: ["Be5", "B7"].map((name) => ({ role: "button", name })),
         },
       },
     ],
