@@ -82,7 +82,8 @@ const makeLooker = `({
       if (!key.startsWith("__reactProps$")) continue
       const props = element[key]
       if (!props) return false
-      return Boolean(props.onClick || props.onMouseDown || props.onPointerDown || props.onMouseUp || props.onDoubleClick || props.onDrop)
+      return Boolean(props.onClick || props.onMouseDown || props.onPointerDown || props.onMouseUp || props.onDoubleClick ||
+        props.onContextMenu || props.onDragStart || props.onDrop)
     }
     return false
   },

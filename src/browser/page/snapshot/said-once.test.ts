@@ -56,6 +56,12 @@ test("tells what a tip says that shows beside a control", () => {
   assert.deepEqual(lines(/Adds a guest/), ['- tooltip "Adds a guest"'])
 })
 
+test("lists what a framework answers the right button for, where only the root of the page listens", async () => {
+  const isListed = async () => lines(/Menu at/, await look("efficient")).length > 0
+  for (let looks = 0; looks < 5 && !(await isListed()); looks += 1);
+  assert.deepEqual(lines(/Menu at/, await look("efficient")), ['- generic "Menu at the right button"'])
+})
+
 test("tells what is drawn beside a field as its value, not as a guess of its name", () => {
   assert.deepEqual(lines(/Blue/), ["- textbox [collapsed]: Blue"])
 })
