@@ -425,7 +425,7 @@ test("selects by value or label, several where the list takes them, and nothing 
     ["Extras", ["Cream", "Salt"], /has no option 'Salt'$/, /value or the label/],
     ["Colour", ["b"], /has no option 'b'$/, /value or the label/],
     ["Colour", ["r", "g"], /takes one value only$/, undefined],
-    ["Name", ["r"], /is not a list of options$/, /opened and chosen from with clicks/],
+    ["Hover me", ["r"], /is not a list of options$/, /opened and chosen from with clicks/],
   ] as const) {
     const refused = await refusal({ kind: "select", ref: await bench.refOf(name), values })
     assert.deepEqual([refused.status, refused.code], [400, "bad-request"], name)
