@@ -50,3 +50,8 @@ test("shows a list without entries beside those whose entries can be dragged, an
     /"To do".*\n- generic \[ref=\w+\] \[empty\].*\n- heading "Done".*\n- generic "Paint wall"/,
   )
 })
+
+test("tells the handles around a thing by the way in which they are pulled", async () => {
+  const text = await look("efficient")
+  for (const way of ["nw-resize", "se-resize"]) assert.match(text, new RegExp(`^- generic .*\\[hint="[^"]*${way}`, "m"))
+})

@@ -158,6 +158,10 @@ function signsOf(element: PageElement): string {
     signs.push((link?.getAttribute("href") ?? link?.getAttribute("xlink:href") ?? "").split("#")[1] ?? "")
     const style = getComputedStyle(part)
     signs.push(fileName(part.getAttribute("src") ?? ""), fileName(style.backgroundImage), fileName(style.content))
+    // One of the handles around a thing: which way it is pulled, people see by the cursor alone.
+    const isPulled = (each: PageElement | null) => each !== null && /-resize$/.test(getComputedStyle(each).cursor)
+    const isOneOf = () => isPulled(part.nextElementSibling) || isPulled(part.previousElementSibling)
+    if (/-resize$/.test(style.cursor) && isOneOf()) signs.push(style.cursor)
   }
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
