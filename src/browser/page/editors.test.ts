@@ -101,3 +101,9 @@ test("lists the entries of a menu with icons that one handler works, when it is 
   await act({ kind: "click", ref: await refOf(/"Quotation"/) })
   assert.match(await look(), /^- status.*: Quotation;$/m)
 })
+
+test("does not take a piece of the text for all that an editor of code holds", async () => {
+  for (const mode of ["efficient", "full"] as const)
+    assert.doesNotMatch(await look(mode), /textbox "Code".*: last line/)
+  assert.match(await look("full"), /first line last line/)
+})

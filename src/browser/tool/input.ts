@@ -130,7 +130,11 @@ export const inputSchema: JsonObject = {
         direction: { type: "string", enum: ["down", "up", "left", "right"], description: "scroll: the page, or ref" },
         pages: number("scroll: views far"),
         to: { type: "string", enum: ["start", "end"], description: "scroll" },
-        values: { type: "array", items: { type: "string" }, description: "select: values or labels; of a text the words to mark" },
+        values: {
+          type: "array",
+          items: { type: "string" },
+          description: "select: values or labels; of a text the words to mark",
+        },
         fields: {
           type: "array",
           description: "fill: all of these, or none",

@@ -326,7 +326,7 @@ test("says where one is, what a range is of, and what canvases show, and nothing
     '- checkbox "Pick Bob" [checked]',
     '- gridcell "Bob"',
     '- generic "Task"',
-    '- generic [hint="ew-resize"]',
+    "- generic (of Task)",
     '- button "Later" [collapsed]',
   ])
   const text = await snapshot("full")

@@ -211,7 +211,9 @@ function signsOf(element: PageElement): string {
     const style = getComputedStyle(part)
     signs.push(fileName(part.getAttribute("src") ?? ""), fileName(style.backgroundImage), fileName(style.content))
     // One of the handles around a thing: which way it is pulled, people see by the cursor alone.
-    if (/^\w+-resize$/.test(style.cursor)) signs.push(style.cursor)
+    const isPulled = (each: PageElement | null) => each !== null && getComputedStyle(each).cursor.endsWith("-resize")
+    const isOneOf = () => isPulled(part.nextElementSibling) || isPulled(part.previousElementSibling)
+    if (style.cursor.endsWith("-resize") && isOneOf()) signs.push(style.cursor)
   }
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))

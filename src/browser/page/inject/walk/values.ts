@@ -1,4 +1,5 @@
 // What controls hold: the text of fields, the options of a select, the place of a slider. Runs in the page.
+import { isCatcher } from "../catcher.ts"
 import type { PageElement } from "../dom.ts"
 import { ariaOf } from "../internals.ts"
 import { generatedWords, nameOf, textOf, tidy } from "../names.ts"
@@ -26,7 +27,9 @@ export function addValue(walk: Walk, element: PageElement, role: string, inside:
     if (role === "button") addChosen(walk, element, start)
     if (role === "checkbox" || role === "radio" || role === "button" || role === "switch") return true
     const hidden = element.type === "password" || walk.agent.concealed.has(element)
-    const value = hidden ? "•".repeat(Math.min(8, element.value.length)) : shortened(element.value, most)
+    // What a helper of an editor holds is a piece of its text, or what is selected.
+    const held = isCatcher(element) ? "" : element.value
+    const value = hidden ? "•".repeat(Math.min(8, held.length)) : shortened(held, most)
     if (value !== "") walk.lines[start] += `: ${plainWords(value)}`
     else addPlaceholder(walk, element.getAttribute("placeholder"), start)
     return true
