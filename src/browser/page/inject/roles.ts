@@ -220,6 +220,8 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
   else if (expanded === "false") states += " [collapsed]"
+  const sort = aria("sort") ?? ""
+  if (/^(ascending|descending)$/.test(sort)) states += ` [sort=${sort}]`
   // A menu of its own opens beside the entry, also by the mouse alone.
   flag("haspopup", role === "menuitem" && expanded === null && /^(true|menu)$/.test(aria("haspopup") ?? ""))
   states += sizeOfList(element, role)

@@ -35,7 +35,7 @@ export function tellApart(walk: Walk): void {
     const rows = around ?? tellingOf(wordsAcross(walk, elements))
     for (const [place, words] of rows.entries()) {
       const [line = 0] = walk.refs[group[place] as number] ?? []
-      if (words === "") continue
+      if (words === "" || walk.captioned.has(elements[place] as PageElement)) continue
       const before = walk.lines[line] ?? ""
       // Without a name of its own, the words in quotes would be taken for one.
       const hasName = before.indexOf('"') >= 0 && before.indexOf('"') < before.indexOf("[ref=\0]")
@@ -189,12 +189,12 @@ function hasControl(part: PageElement): boolean {
   return part.matches(controls) || part.querySelector(controls) !== null
 }
 
-/** The stars of a rating, the dots of a carousel: alike, without names, and side by side, they are told by their place. */
+/** The stars of a rating, the dots of a carousel: alike, all of one name or none, and side by side, they are told by their place. */
 export function tellPlaces(walk: Walk): void {
   const [fewest, most] = [3, 31]
   const rows = new Map<PageElement, number[]>()
-  for (const [index, [, , role, name]] of walk.refs.entries()) {
-    if (name !== "" || !/^(generic|button|link|img|radio|checkbox|option|textbox|spinbutton)$/.test(role)) continue
+  for (const [index, [, , role]] of walk.refs.entries()) {
+    if (!/^(generic|button|link|img|radio|checkbox|option|textbox|spinbutton)$/.test(role)) continue
     const row = rowOf(walk.elements[index] as PageElement)
     if (!row) continue
     const others = rows.get(row)
@@ -204,12 +204,13 @@ export function tellPlaces(walk: Walk): void {
   for (const places of rows.values()) {
     if (places.length < fewest || places.length > most) continue
     const lines = places.map((index) => walk.refs[index]?.[0] ?? 0)
+    const isNamed = walk.refs[places[0] as number]?.[3] !== ""
     const hints = lines.map((line) => /\[hint="[^"]*"\]/.exec(walk.lines[line] as string)?.[0] ?? "")
     // What each of them is called in the page tells more.
-    if (new Set(hints).size === hints.length) continue
+    if (!isNamed && new Set(hints).size === hints.length) continue
     lines.forEach((line, place) => {
       const before = walk.lines[line] as string
-      if (before.includes("[ref=\0] (of ")) return
+      if (/\[ref=\0\] \(?of /.test(before)) return
       walk.lines[line] = before.replace("[ref=\0]", `[ref=\0] (${place + 1} of ${places.length})`)
     })
   }
@@ -217,7 +218,9 @@ export function tellPlaces(walk: Walk): void {
 
 function isAlike(walk: Walk, one: number, other: number): boolean {
   const { localName } = walk.elements[one] as PageElement
-  return walk.refs[one]?.[2] === walk.refs[other]?.[2] && walk.elements[other]?.localName === localName
+  const [, , role, name] = walk.refs[one] ?? []
+  const [, , otherRole, otherName] = walk.refs[other] ?? []
+  return role === otherRole && name === otherName && walk.elements[other]?.localName === localName
 }
 
 /** What the element stands in a row in: its parent, or that of a box around it alone. */

@@ -2,7 +2,7 @@
 // (`[hint="trash"]`). A hint is a guess beside the name, never the name. Runs in the page (see agent.ts).
 import { rootOf } from "../agent.ts"
 import type { PageElement, PageNode, PageStyle } from "../dom.ts"
-import { textOf, tidy } from "../names.ts"
+import { hiddenBy, textOf, tidy } from "../names.ts"
 
 /** ` [hint="..."]`, or "" where there is nothing to tell or the line says enough. `isList`: in a flat list of controls. */
 export function hintOf(element: PageElement, role: string, isList: boolean): string {
@@ -146,6 +146,9 @@ function signsOf(element: PageElement): string {
     const style = getComputedStyle(part)
     signs.push(fileName(part.getAttribute("src") ?? ""), fileName(style.backgroundImage), fileName(style.content))
   }
+  // The letters that a font draws as one sign are what its makers call the sign.
+  const letters = icon && hiddenBy(icon) !== "" ? (icon.textContent ?? "").trim() : ""
+  if (/^[a-z]\w{2,30}$/.test(letters)) return letters
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
   for (const part of says ? [] : parts)
@@ -205,6 +208,37 @@ function fileName(address: string): string {
   return path.slice(path.lastIndexOf("/") + 1).split(".")[0] ?? ""
 }
 
+/**
+ * The state that only a style sheet draws, where makers call it by its word: `tab--active`, `is-selected`, `rowChecked`. Also
+ * of an entry around nothing but the control.
+ */
+export function drawnState(element: PageElement, role: string): string {
+  if (!/^(generic|button|link|listitem|img|cell|row|text)$/.test(role)) return ""
+  // What the page tells of it in words of the standard is all there is to tell.
+  const told = ["selected", "checked", "current", "pressed", "expanded"]
+  if (told.some((name) => element.hasAttribute(`aria-${name}`))) return ""
+  const around = element.parentElement
+  const own = stateWords(element)
+  const isAlone = own === "" && around?.childElementCount === 1 && around.localName !== "body"
+  return isAlone ? stateWords(around) : own
+}
+
+function stateWords(element: PageElement): string {
+  const classes = element.getAttribute("class")
+  if (!classes) return ""
+  const words = /(?:^|[-_])(active|selected|current|checked|disabled|expanded|open|opened)$/
+  const states: Record<string, string> = { active: "selected", open: "expanded", opened: "expanded" }
+  const found = new Set<string>()
+  for (const each of classes.split(/\s+/)) {
+    const name = each.replaceAll(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()
+    // What glides into place or lies under the mouse only for now; and what it is not.
+    if (/(?:^|[-_])(?:enter|leave|appear|move|hover|focus|not|non|no|un)[-_]\w+$/.test(name)) continue
+    const word = words.exec(name)?.[1]
+    if (word) found.add(states[word] ?? word)
+  }
+  return Array.from(found, (state) => ` [${state}]`).join("")
+}
+
 /** A class without the parts that tools have put in: `_close_1a2b3` says "close", `css-1x2y3z` nothing. */
 function unhashed(name: string): string {
   const parts = name.split(/[-_]+/).filter((part) => part !== "" && !(part.length > 3 && /\d/.test(part)))
@@ -227,6 +261,8 @@ export const hintsFunctions = [
   looksOf,
   colourOf,
   fileName,
+  drawnState,
+  stateWords,
   unhashed,
 ]
 

@@ -31,7 +31,7 @@ import {
   isPlayer,
   seenOf,
 } from "./special.ts"
-import { addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
+import { addCaption, addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
 import {
   cursorOf,
   gatherItems,
@@ -120,7 +120,19 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
     addLine(walk, { element, role, name, depth, states: statesOf(walk.tables, element, role), ref: true })
   }
   if (walk.options.context && shown && role === "") addBetween(walk, element)
+  if (walk.options.context && shown && element.localName === "label" && !of && !inherited.silent)
+    return listLabel(walk, element, below, inside)
   visitChildren(walk, element, below, inside)
+}
+
+/** Components draw a label beside fields of their own making, which the browser knows nothing of. */
+function listLabel(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
+  const longest = 60
+  const words = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
+  const start = walk.lines.length
+  visitChildren(walk, element, depth, inherited)
+  const isLabel = walk.lines.length === start && /[\p{L}\p{N}]/u.test(words) && words.length <= longest
+  if (isLabel) addCaption(walk, element, words)
 }
 
 /** The month between two arrows, the number between minus and plus: without it nobody knows what they do. */
@@ -179,7 +191,7 @@ function listInside(
   if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|slider)$/.test(role)) {
     inside.within = name
     inside.control = element
-  }
+  } else if (role === "treeitem" && name !== "") inside.whole = name
   visitChildren(walk, element, depth + 1, inside)
   // "Loading", "Nothing found": a list without entries says why.
   if (role !== "listbox" || walk.lines.length > start + 1) return
@@ -297,7 +309,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   }
   const parts = isMenu || hasChart || areMany
   // A day of a calendar draws its number in a box of its own.
-  const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
+  const isNamed = role !== "" && label !== ""
+  const within = !isNamed ? {} : !parts && items === 1 ? { within: label, control: element } : { whole: label }
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, ...within })
 }
 
@@ -308,7 +321,7 @@ function isToldInside(
   role: string,
   { label, inside }: { label: string; inside: Inside },
 ): boolean {
-  if (!/^(row|gridcell|columnheader|rowheader)$/.test(role)) return false
+  if (!/^(row|cell|gridcell|columnheader|rowheader)$/.test(role)) return false
   if (role === "row") {
     const cells = isInGrid(element) ? "[role=gridcell],[role=columnheader]" : "[role=gridcell]"
     const isBare = label === "" && !element.hasAttribute("draggable") && statesOf(walk.tables, element, role) === ""
@@ -324,9 +337,10 @@ function isOnlyDrawn(
   walk: Walk,
   element: PageElement,
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
-  { within, of, control }: Inherited,
+  { within, whole, of, control }: Inherited,
 ): boolean {
   if (takesFocus(element)) return false
+  if (whole !== undefined && label === "" && words === whole) return true
   if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
   const isUnmarked = !listens && !element.hasAttribute("tabindex")
@@ -444,6 +458,7 @@ export const listFunctions = [
   hasTwin,
   listBox,
   addBetween,
+  listLabel,
   areManyWords,
   isInGrid,
   listCell,

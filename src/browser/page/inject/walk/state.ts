@@ -3,7 +3,7 @@ import { numberOf, type PageAgent } from "../agent.ts"
 import type { PageElement, PageNode } from "../dom.ts"
 import { tidy } from "../names.ts"
 import { type RoleTables, takesInput } from "../roles.ts"
-import { hintOf } from "./hints.ts"
+import { drawnState, hintOf } from "./hints.ts"
 
 export interface WalkOptions {
   /** Only interactive elements, as a flat list. */
@@ -71,6 +71,10 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   mark: string
   /** Elements of the refs, for telling equal ones apart. */
   elements: PageElement[]
+  /** Labels that name no control for the browser: their lines, and whether something has come behind that does not say it. */
+  captions: { line: number; label: PageElement; words: string; isMet: boolean }[]
+  /** The first behind each of these. */
+  captioned: Set<PageElement>
   /** The element with the focus, also inside shadow roots. */
   focused: PageElement | null
 }
@@ -89,6 +93,8 @@ export interface Inherited {
   within?: string
   /** Inside a control: the control. */
   control?: PageElement
+  /** Inside something with a name of its words: these. A box around all of them is no target of its own. */
+  whole?: string
   /** Inside a label: what it is the label of. */
   of?: PageElement
   /** Inside a box that is drawn for a field that nobody sees. */
@@ -115,6 +121,8 @@ export interface LineParts {
 }
 
 export function addLine(walk: Walk, line: LineParts): void {
+  const hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
+  meetCaption(walk, line, hint)
   const name = line.name === "" ? "" : ` ${JSON.stringify(line.name)}`
   let ref = ""
   if (line.ref) {
@@ -128,9 +136,44 @@ export function addLine(walk: Walk, line: LineParts): void {
   const indent = walk.interactive ? "" : "  ".repeat(line.depth)
   const isWord = /^[a-z]{1,40}$/.test(line.role)
   const role = isWord ? line.role : tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
-  const hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
   const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
-  walk.lines.push(`${indent}- ${role}${name}${ref}${line.states}${hint}${mark}`)
+  const states = line.states === "" && line.ref ? drawnState(line.element, line.role) : line.states
+  walk.lines.push(`${indent}- ${role}${name}${ref}${states}${hint}${mark}`)
+}
+
+/** What the first line behind a label says itself, or where no control comes, the label need not say. */
+function meetCaption(walk: Walk, { element, name }: LineParts, hint: string): void {
+  const caption = walk.captions.at(-1)
+  if (!caption || caption.isMet || walk.lines.length !== caption.line + 1) return
+  if (!isBesideLabel(caption.label, element)) return
+  caption.isMet = name !== caption.words && hint !== ` [hint=${JSON.stringify(caption.words)}]`
+  if (caption.isMet) walk.captioned.add(element)
+}
+
+/** In one box with it, which holds no other such label. */
+function isBesideLabel(label: PageElement, element: PageElement): boolean {
+  const highest = 4
+  let row = label.parentElement
+  for (let steps = 0; row && steps < highest && !row.contains(element); steps += 1) row = row.parentElement
+  if (!row?.contains(element)) return false
+  const labels = Array.from(row === label.parentElement ? [] : row.querySelectorAll("label"))
+  return labels.every((other) => other === label || other.control !== null)
+}
+
+export function addCaption(walk: Walk, label: PageElement, words: string): void {
+  walk.captions.push({ line: walk.lines.length, label, words, isMet: false })
+  walk.lines.push(`- text: ${plainWords(words)}`)
+}
+
+/** Takes away the labels that nothing has come behind. */
+export function dropCaptions(walk: Walk): void {
+  const idle = walk.captions.filter(({ isMet }) => !isMet).map(({ line }) => line)
+  if (idle.length === 0) return
+  const before = (line: number) => line - idle.filter((each) => each < line).length
+  const isIdle = new Set(idle)
+  walk.lines = walk.lines.filter((_, line) => !isIdle.has(line))
+  for (const ref of walk.refs) ref[0] = before(ref[0])
+  for (const frame of walk.frames) frame[0] = before(frame[0])
 }
 
 /** Words of the page at the end of a line: they must not look like a ref of ours. */
@@ -182,4 +225,14 @@ export function note(walk: Walk, depth: number, words: string): void {
   walk.lines.push(`${walk.interactive ? "" : "  ".repeat(depth)}- text: (${words})`)
 }
 
-export const stateFunctions = [addLine, plainWords, flushText, refOfText, note]
+export const stateFunctions = [
+  addLine,
+  meetCaption,
+  isBesideLabel,
+  addCaption,
+  dropCaptions,
+  plainWords,
+  flushText,
+  refOfText,
+  note,
+]

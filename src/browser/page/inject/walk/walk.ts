@@ -10,7 +10,7 @@ import { roleTables } from "../roles.ts"
 import { tellApart, tellPlaces } from "./apart.ts"
 import { visitChildren } from "./children.ts"
 import { visitListElement, visitListText } from "./list.ts"
-import { flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
+import { dropCaptions, flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
 import { visitTreeElement, visitTreeText } from "./tree.ts"
 
 /**
@@ -47,12 +47,15 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     referred: new Set(),
     mark: "",
     elements: [],
+    captions: [],
+    captioned: new Set(),
     focused: focusedElement(),
   }
   const changed = hasChanged(agent)
   walkFrom(walk, options.selector)
   flushText(walk)
   if (options.interactive && options.context) {
+    dropCaptions(walk)
     tellApart(walk)
     tellPlaces(walk)
   }

@@ -1,0 +1,60 @@
+// Widgets that tell the browser less than they show people: labels beside fields of their own, states by class alone.
+import assert from "node:assert/strict"
+import { join } from "node:path"
+import { after, before, test } from "node:test"
+import { type BrowserBench, startBrowserBench } from "../../../../test/support/browser-service.ts"
+import { type PagesServer, startPagesServer } from "../../../../test/support/pages-server.ts"
+
+let bench: BrowserBench
+let pages: PagesServer
+
+before(async () => {
+  pages = await startPagesServer({ folder: join(import.meta.dirname, "../../../../test/fixtures/pages") })
+  bench = await startBrowserBench()
+  await bench.call("POST", "/navigate", { url: `${pages.url}/bare-widgets.html` })
+})
+
+after(async () => {
+  await bench.stop()
+  await pages.stop()
+})
+
+async function look(): Promise<string> {
+  const text: string = (await bench.call("GET", "/snapshot?mode=efficient")).body.snapshot
+  return text.replaceAll(/ \[ref=\w+\]/g, "").replaceAll(/ \[nth=\d+\]/g, "")
+}
+
+test("shows a label before the control that it stands beside, where the control does not say it", async () => {
+  const text = await look()
+  assert.match(text, /^- text: Colour\n- textbox \[readonly\] \[hint="Please choose"\]\n- text: Size\n/)
+  assert.match(text, /- text: Size\n- textbox "Please type": 4\n- switch \[hint="Wifi"\]\n- textbox "Please type"/)
+  assert.doesNotMatch(text, /Owner/, "what no control comes behind is no label of one")
+})
+
+test("tells states that only a class draws, and no more than that", async () => {
+  const text = await look()
+  for (const line of [
+    '- generic "Overview" [selected]',
+    '- generic "Details"',
+    '- link "First page" [current]',
+    '- link "Second page"',
+    '- generic "Sold out" [disabled]',
+    '- generic "Plain entry"',
+    '- generic "Told by its role"',
+  ])
+    assert.ok(text.split("\n").includes(line), `${line} in:\n${text}`)
+  const { body } = await bench.call("POST", "/act", {
+    kind: "click",
+    ref: await bench.refOf("Details", "?mode=efficient"),
+    snapshot: "diff",
+  })
+  assert.match(body.snapshot, /\+- generic "Details" \[ref=\w+\] \[selected\]/)
+})
+
+test("lists a header, an entry and a cell once, with what they are sorted by, and tells stars apart", async () => {
+  const text = await look()
+  assert.match(text, /- columnheader "Price" \[sort=descending\]\n- button "Open row"\n/)
+  assert.match(text, /- treeitem "Documents" \[collapsed\]\n- button "Unfold"\n/)
+  assert.match(text, /- link "star" \(1 of 3\).*\n- link "star" \(2 of 3\).*\n- link "star" \(3 of 3\)/)
+  assert.match(text, /- generic \[hint="event"\]$/)
+})
