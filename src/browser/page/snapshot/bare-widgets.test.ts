@@ -55,6 +55,7 @@ test("lists a header, an entry and a cell once, with what they are sorted by, an
   const text = await look()
   assert.match(text, /- columnheader "Price" \[sort=descending\]\n- button "Open row"\n/)
   assert.match(text, /- treeitem "Documents" \[collapsed\]\n- button "Unfold"\n/)
+  assert.match(text, /- treeitem "Pictures"\n- checkbox \[hint="Pictures"\]\n/, "people tick the box in it")
   assert.match(text, /- link "star" \(1 of 3\).*\n- link "star" \(2 of 3\).*\n- link "star" \(3 of 3\)/)
   assert.match(text, /- generic \[hint="event"\]$/)
 })

@@ -226,15 +226,18 @@ export function drawnState(element: PageElement, role: string): string {
 function stateWords(element: PageElement): string {
   const classes = element.getAttribute("class")
   if (!classes) return ""
-  const words = /(?:^|[-_])(active|selected|current|checked|disabled|expanded|open|opened)$/
+  const words = /^(active|selected|current|checked|disabled|expanded|open|opened)$/
+  // What glides into place or lies under the mouse only for now; and what it is not.
+  const others = /^(enter|leave|appear|move|hover|focus|not|non|no|un)$/
   const states: Record<string, string> = { active: "selected", open: "expanded", opened: "expanded" }
   const found = new Set<string>()
-  for (const each of classes.split(/\s+/)) {
-    const name = each.replaceAll(/([a-z])([A-Z])/g, "$1-$2").toLowerCase()
-    // What glides into place or lies under the mouse only for now; and what it is not.
-    if (/(?:^|[-_])(?:enter|leave|appear|move|hover|focus|not|non|no|un)[-_]\w+$/.test(name)) continue
-    const word = words.exec(name)?.[1]
-    if (word) found.add(states[word] ?? word)
+  for (const name of classes.split(/\s+/)) {
+    const parts = name
+      .replaceAll(/([a-z])([A-Z])/g, "$1-$2")
+      .toLowerCase()
+      .split(/[-_]/)
+    const word = parts.at(-1) ?? ""
+    if (words.test(word) && !others.test(parts.at(-2) ?? "")) found.add(states[word] ?? word)
   }
   return Array.from(found, (state) => ` [${state}]`).join("")
 }

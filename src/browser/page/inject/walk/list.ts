@@ -52,7 +52,8 @@ export function visitListText(): void {}
 export function visitListElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const tag = element.localName
   const facts = factsOf(walk.tables, tag)
-  if (facts.skipped || depth > walk.maxDepth || hiddenBy(element) !== "") return passBy(walk, element)
+  if (facts.skipped || depth > walk.maxDepth) return passBy(walk, element)
+  if (hiddenBy(element) !== "" && !isItemsTick(element, inherited)) return passBy(walk, element)
   if (!inherited.parts && isProse(walk, element, facts)) return passBy(walk, element)
   if (isBareBox(walk, element, facts)) return visitChildren(walk, element, depth, inherited)
   const seen = seenOf(walk, element)
@@ -67,6 +68,11 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   if (control) return addDrawnControl(walk, element, control, depth)
   if (tag === "svg" && !isChart(element) && !inherited.parts) return
   listPlain(walk, element, { role, depth, shown, inherited })
+}
+
+/** Screen readers are told of an entry alone whether it is ticked; people tick it at the box that it holds. */
+function isItemsTick(element: PageElement, { whole }: Inherited): boolean {
+  return whole !== undefined && element.getAttribute("role") === "checkbox" && !element.hasAttribute("inert")
 }
 
 /** Nothing but words, which no list of controls shows: seen or not, there is nothing more to ask of it. */
@@ -435,6 +441,7 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
 export const listFunctions = [
   visitListText,
   visitListElement,
+  isItemsTick,
   isProse,
   isBareBox,
   listPlain,
