@@ -57,5 +57,9 @@ test("lists a header, an entry and a cell once, with what they are sorted by, an
   assert.match(text, /- treeitem "Documents" \[collapsed\]\n- button "Unfold"\n/)
   assert.match(text, /- treeitem "Pictures"\n- checkbox \[hint="Pictures"\]\n/, "people tick the box in it")
   assert.match(text, /- link "star" \(1 of 3\).*\n- link "star" \(2 of 3\).*\n- link "star" \(3 of 3\)/)
-  assert.match(text, /- generic \[hint="event"\]$/)
+  assert.match(text, /- generic \[hint="event"\]\n/)
+})
+
+test("tells what a dialog asks also inside a box that a script gives the focus", async () => {
+  assert.match(await look(), /- dialog "Lamp": Turn it on\?\n- button "Yes"$/)
 })

@@ -246,6 +246,10 @@ function proseOf(walk: Walk, element: PageElement, name: string): string {
 /** Dialogs take the focus themselves: what counts is what stands between. */
 function isInPart(item: PageElement, container: PageElement, selector: string): boolean {
   const part = item.closest(selector)
+  // A box that is given the focus by a script, around all that the dialog holds.
+  const isRest = part?.getAttribute("tabindex") === "-1" && part.querySelector("button,input,a[href],[role=button]")
+  const around = isRest ? part.parentElement : null
+  if (around) return around !== container && container.contains(around) && isInPart(around, container, selector)
   return part !== null && part !== container && !part.contains(container)
 }
 
