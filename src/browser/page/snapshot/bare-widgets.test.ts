@@ -63,3 +63,12 @@ test("lists a header, an entry and a cell once, with what they are sorted by, an
 test("tells what a dialog asks also inside a box that a script gives the focus", async () => {
   assert.match(await look(), /- dialog "Lamp": Turn it on\?\n- button "Yes"$/)
 })
+
+test("lists of boxes one in the other the innermost, and tells equal ticks apart whatever their state", async () => {
+  const text = await look()
+  assert.match(
+    text,
+    /- generic "Red" \[selected\]\n- generic "Green"\n- generic \(of Tea\) \[checked\] \[hint="tick"\]\n- generic \(of Milk\) \[hint="tick"\]\n- generic \(of Food\) \[checked=mixed\]/,
+  )
+  assert.doesNotMatch(text, /"Red Green"/)
+})

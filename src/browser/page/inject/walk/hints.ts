@@ -152,7 +152,8 @@ function signsOf(element: PageElement): string {
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
   for (const part of says ? [] : parts)
-    signs.push(...(part.getAttribute("class") ?? "").split(/\s+/).slice(0, 4).map(unhashed))
+    // Its state is told beside it, and comes and goes.
+    signs.push(...classesOf(part).slice(0, 4).map(unhashed))
   const told = [...new Set(signs.map((sign) => tidy(sign, 40)))].filter((sign) => sign.length > 2)
   // One that only begins another says nothing more.
   const own = told.filter((sign) => !told.some((other) => other !== sign && other.startsWith(sign)))
@@ -223,23 +224,31 @@ export function drawnState(element: PageElement, role: string): string {
   return isAlone ? stateWords(around) : own
 }
 
+function classesOf(element: PageElement): string[] {
+  return (element.getAttribute("class") ?? "").split(/\s+/).filter((name) => stateOfClass(name) === "")
+}
+
 function stateWords(element: PageElement): string {
-  const classes = element.getAttribute("class")
-  if (!classes) return ""
-  const words = /^(active|selected|current|checked|disabled|expanded|open|opened)$/
+  const found = new Set((element.getAttribute("class") ?? "").split(/\s+/).map(stateOfClass))
+  return Array.from(found, (state) => (state === "" ? "" : ` [${state}]`)).join("")
+}
+
+function stateOfClass(name: string): string {
+  const [word = "", before = ""] = name
+    .replaceAll(/([a-z])([A-Z])/g, "$1-$2")
+    .toLowerCase()
+    .split(/[-_]/)
+    .toReversed()
+  if (!/^(active|selected|current|checked|indeterminate|disabled|expanded|open|opened)$/.test(word)) return ""
   // What glides into place or lies under the mouse only for now; and what it is not.
-  const others = /^(enter|leave|appear|move|hover|focus|not|non|no|un)$/
-  const states: Record<string, string> = { active: "selected", open: "expanded", opened: "expanded" }
-  const found = new Set<string>()
-  for (const name of classes.split(/\s+/)) {
-    const parts = name
-      .replaceAll(/([a-z])([A-Z])/g, "$1-$2")
-      .toLowerCase()
-      .split(/[-_]/)
-    const word = parts.at(-1) ?? ""
-    if (words.test(word) && !others.test(parts.at(-2) ?? "")) found.add(states[word] ?? word)
+  if (/^(enter|leave|appear|move|hover|focus|not|non|no|un)$/.test(before)) return ""
+  const states: Record<string, string> = {
+    active: "selected",
+    open: "expanded",
+    opened: "expanded",
+    indeterminate: "checked=mixed",
   }
-  return Array.from(found, (state) => ` [${state}]`).join("")
+  return states[word] ?? word
 }
 
 /** A class without the parts that tools have put in: `_close_1a2b3` says "close", `css-1x2y3z` nothing. */
@@ -266,6 +275,8 @@ export const hintsFunctions = [
   fileName,
   drawnState,
   stateWords,
+  stateOfClass,
+  classesOf,
   unhashed,
 ]
 

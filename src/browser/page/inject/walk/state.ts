@@ -165,15 +165,48 @@ export function addCaption(walk: Walk, label: PageElement, words: string): void 
   walk.lines.push(`- text: ${plainWords(words)}`)
 }
 
-/** Takes away the labels that nothing has come behind. */
-export function dropCaptions(walk: Walk): void {
-  const idle = walk.captions.filter(({ isMet }) => !isMet).map(({ line }) => line)
-  if (idle.length === 0) return
-  const before = (line: number) => line - idle.filter((each) => each < line).length
-  const isIdle = new Set(idle)
-  walk.lines = walk.lines.filter((_, line) => !isIdle.has(line))
-  for (const ref of walk.refs) ref[0] = before(ref[0])
-  for (const frame of walk.frames) frame[0] = before(frame[0])
+/** Takes away the labels that nothing has come behind, and boxes whose parts say all that they say. */
+export function dropIdle(walk: Walk): void {
+  const idle = new Set(walk.captions.filter(({ isMet }) => !isMet).map(({ line }) => line))
+  for (const [index, [line]] of walk.refs.entries()) if (isSaidByParts(walk, index)) idle.add(line)
+  if (idle.size === 0) return
+  const places: number[] = []
+  let left = 0
+  for (let line = 0; line < walk.lines.length; line += 1) {
+    places.push(left)
+    if (!idle.has(line)) left += 1
+  }
+  const isKept = (line: number) => !idle.has(line)
+  walk.elements = walk.elements.filter((_, index) => isKept(walk.refs[index]?.[0] ?? 0))
+  walk.refs = walk.refs.filter(([line]) => isKept(line))
+  walk.lines = walk.lines.filter((_, line) => isKept(line))
+  for (const ref of walk.refs) ref[0] = places[ref[0]] ?? 0
+  for (const frame of walk.frames) frame[0] = places[frame[0]] ?? 0
+}
+
+/** Of several boxes one in the other, each of which listens, the innermost is enough, and of one around parts its parts. */
+function isSaidByParts({ refs, elements, lines }: Walk, index: number): boolean {
+  const [line, , role, name] = refs[index] as Walk["refs"][number]
+  const element = elements[index] as PageElement
+  const most = 60
+  if (role !== "generic" || name === "") return false
+  if (element.hasAttribute("tabindex") || element.getAttribute("draggable") === "true") return false
+  const told = (of: number) => (lines[of] ?? "").split("[ref=\0]")[1]
+  const isPlain = told(line) === "" && name.includes(" ")
+  const words = name.endsWith("…") ? name.slice(0, -1) : name
+  let said = ""
+  let before: PageElement | undefined
+  for (let next = index + 1; next < Math.min(refs.length, index + most); next += 1) {
+    const part = elements[next] as PageElement
+    if (!element.contains(part)) break
+    const [partLine = 0, , partRole, own = ""] = refs[next] ?? []
+    if (own === name && partRole === role && told(partLine) === told(line)) return true
+    if (!isPlain || own === "" || before?.contains(part)) continue
+    before = part
+    said += said === "" ? own : ` ${own}`
+    if (said.length >= words.length) return words === name ? said === name : said.startsWith(words)
+  }
+  return false
 }
 
 /** Words of the page at the end of a line: they must not look like a ref of ours. */
@@ -230,7 +263,8 @@ export const stateFunctions = [
   meetCaption,
   isBesideLabel,
   addCaption,
-  dropCaptions,
+  dropIdle,
+  isSaidByParts,
   plainWords,
   flushText,
   refOfText,

@@ -10,7 +10,7 @@ import { roleTables } from "../roles.ts"
 import { tellApart, tellPlaces } from "./apart.ts"
 import { visitChildren } from "./children.ts"
 import { visitListElement, visitListText } from "./list.ts"
-import { dropCaptions, flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
+import { dropIdle, flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
 import { visitTreeElement, visitTreeText } from "./tree.ts"
 
 /**
@@ -55,7 +55,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
   walkFrom(walk, options.selector)
   flushText(walk)
   if (options.interactive && options.context) {
-    dropCaptions(walk)
+    dropIdle(walk)
     tellApart(walk)
     tellPlaces(walk)
   }
