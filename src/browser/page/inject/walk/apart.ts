@@ -3,7 +3,7 @@ import type { PageElement } from "../dom.ts"
 import { isInside } from "../hit.ts"
 import { isCutAway, isHidden, textOf, tidy } from "../names.ts"
 import { plainWords, type Walk } from "./state.ts"
-import { gatherItems } from "./targets.ts"
+import { gatherItems, isControl } from "./targets.ts"
 
 /** Equal controls are told apart by the words of what each stands in: the "Delete" of "Person 7". */
 export function tellApart(walk: Walk): void {
@@ -114,22 +114,36 @@ function wordsBetween(element: PageElement, item: PageElement): string {
   return ""
 }
 
-/** Of places that have nothing in common the words close by, which are no other control's. */
+/** Of places that have nothing in common the words close by, which are no other control's: before it, else right behind. */
 function wordsNear(walk: Walk, element: PageElement, item: PageElement): string {
   const farthest = 3
   let around = element
   for (let steps = 0; around !== item && around.parentElement && steps < farthest; steps += 1) {
+    const branch = around
     around = around.parentElement
     if (around.localName === "body") return ""
-    const own: PageElement[] = []
-    gatherItems(walk, around, [], { left: 60, hasControls: false, own })
-    const part = own.find((each) => !element.contains(each) && !each.contains(element) && !isCutAway(each))
-    const words = part ? tidy(textOf(part, { left: 200 }), 40) : ""
+    const words = wordsAside(walk, branch)
     if (words !== "") return words
     const between = wordsBetween(element, around)
     if (between !== "") return between
   }
   return ""
+}
+
+function wordsAside(walk: Walk, branch: PageElement): string {
+  const most = 4
+  const wordsOf = (side: PageElement, isBefore: boolean): string => {
+    const own: PageElement[] = []
+    if (!isControl(walk, side)) gatherItems(walk, side, [], { left: 60, hasControls: false, own })
+    const seen = own.filter((part) => !isCutAway(part)).map((part) => tidy(textOf(part, { left: 200 }), 40))
+    return (isBefore ? seen.toReversed() : seen).find((words) => words !== "") ?? ""
+  }
+  let side = branch.previousElementSibling
+  for (let looked = 0; side && looked < most; looked += 1, side = side.previousElementSibling) {
+    const words = wordsOf(side, true)
+    if (words !== "") return words
+  }
+  return branch.nextElementSibling ? wordsOf(branch.nextElementSibling, false) : ""
 }
 
 /** Of places side by side, such as the half hours of a day: the words that several of them stand behind in one row. */
@@ -239,6 +253,7 @@ export const apartFunctions = [
   wordsAround,
   wordsBetween,
   wordsNear,
+  wordsAside,
   rowsOf,
   wordsAcross,
   tableBeside,

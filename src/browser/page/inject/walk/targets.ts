@@ -176,7 +176,7 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
   state.own?.push(element)
 }
 
-function isControl(walk: Walk, element: PageElement): boolean {
+export function isControl(walk: Walk, element: PageElement): boolean {
   const tag = element.localName
   return (
     tag === "input" || tag === "select" || tag === "textarea" || hasRole(walk.tables, element, walk.tables.interactive)
