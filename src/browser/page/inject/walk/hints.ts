@@ -126,7 +126,7 @@ function holds(element: PageElement, selector: string): boolean {
 
 /** Names that the makers of the page have given to the element or to the icon in it. */
 function signsOf(element: PageElement): string {
-  const icon = element.querySelector("svg,i,img,use,[class*=icon]")
+  const icon = element.querySelector("svg,i,img,use") ?? element.querySelector("[class*=icon]")
   const parts = icon ? [element, icon] : [element]
   const signs: string[] = []
   for (const part of parts) {
@@ -151,7 +151,8 @@ function signsOf(element: PageElement): string {
   if (/^[a-z]\w{2,30}$/.test(letters)) return letters
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
-  for (const part of says ? [] : parts)
+  // The sign tells more than the box around it.
+  for (const part of says ? [] : parts.toReversed())
     // Its state is told beside it, and comes and goes.
     signs.push(...classesOf(part).slice(0, 4).map(unhashed))
   const told = [...new Set(signs.map((sign) => tidy(sign, 40)))].filter((sign) => sign.length > 2)
@@ -221,15 +222,18 @@ export function drawnState(element: PageElement, role: string): string {
   const around = element.parentElement
   const own = stateWords(element)
   const isAlone = own === "" && around?.childElementCount === 1 && around.localName !== "body"
-  return isAlone ? stateWords(around) : own
+  return isAlone ? stateWords(around, true) : own
 }
 
 function classesOf(element: PageElement): string[] {
   return (element.getAttribute("class") ?? "").split(/\s+/).filter((name) => stateOfClass(name) === "")
 }
 
-function stateWords(element: PageElement): string {
-  const found = new Set((element.getAttribute("class") ?? "").split(/\s+/).map(stateOfClass))
+function stateWords(element: PageElement, isAround = false): string {
+  const names = (element.getAttribute("class") ?? "").split(/\s+/)
+  // What another kind of thing is called by a word of its own may be anything: `tag-checked`.
+  const read = isAround ? names.filter((name) => /^(is[-_]*)?[a-z]+$/.test(name)) : names
+  const found = new Set(read.map(stateOfClass))
   return Array.from(found, (state) => (state === "" ? "" : ` [${state}]`)).join("")
 }
 

@@ -1,8 +1,8 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import { rootOf } from "../agent.ts"
-import type { PageElement, PageNode } from "../dom.ts"
+import type { PageElement, PageNode, PageStyle } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
-import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
+import { hiddenBy, isHidden, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
 import { passBy, visitChildren } from "./children.ts"
 import {
@@ -374,11 +374,16 @@ function isAllOf(control: PageElement, words: string): boolean {
 
 /** It listens, and has neither words nor a place where it could be clicked: an empty slot of a component. */
 function isNothing(element: PageElement, { words, items, hasControls }: Inside): boolean {
-  if (words !== "" || items > 0 || hasControls || element.hasAttribute("tabindex")) return false
+  if (words !== "" || items > 0 || hasControls) return false
+  // What has closed lies over the page unseen, and lets the mouse through.
+  if (getComputedStyle(element).pointerEvents === "none") return true
+  if (element.hasAttribute("tabindex")) return false
   const isFlat = (part: PageElement) => {
     const { width, height } = part.getBoundingClientRect()
     return width === 0 || height === 0
   }
+  const { firstElementChild: only } = element
+  if (only && element.childElementCount === 1 && isFlat(element) && isHidden(only)) return true
   const most = 10
   const parts = Array.from(element.querySelectorAll("*"))
   return isFlat(element) && parts.length <= most && parts.every(isFlat) && !isDrawnByStyle(element)
@@ -474,3 +479,5 @@ export const listFunctions = [
   isInGrid,
   listCell,
 ]
+
+declare const getComputedStyle: (element: PageElement) => PageStyle
