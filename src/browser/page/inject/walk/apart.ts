@@ -45,6 +45,33 @@ export function tellApart(walk: Walk): void {
   }
 }
 
+/** What a cross takes away: the words of the chip that it stands in, which no other line says. */
+export function tellChips(walk: Walk): void {
+  for (const [index, [line, , role, name]] of walk.refs.entries()) {
+    if (!/^(button|img|generic|link)$/.test(role) || !/^(|close|remove|delete|clear|×|✕)$/i.test(name)) continue
+    const before = walk.lines[line] ?? ""
+    if (/\[ref=\0\] \(/.test(before) || before.includes('[ref=\0] of "')) continue
+    const element = walk.elements[index] as PageElement
+    const words = wordsOfChip(walk, element)
+    const last = walk.refs[index - 1]
+    if (words === "" || last?.[3] === words || walk.lines[line - 1]?.endsWith(`: ${words}`)) continue
+    const said = name === "" ? `(of ${plainWords(words)})` : `of ${JSON.stringify(plainWords(words))}`
+    walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${said}`)
+  }
+}
+
+function wordsOfChip(walk: Walk, element: PageElement): string {
+  const chip = element.previousSibling ? element.parentElement : null
+  if (!chip || chip.localName === "body" || chip.getBoundingClientRect().height > 48) return ""
+  const look = { left: 20, hasControls: false, controls: [] as PageElement[], own: [] as PageElement[] }
+  gatherItems(walk, chip, [], look)
+  if (look.left <= 0 || look.controls.some((control) => control !== element)) return ""
+  const direct = wordsBetween(element, chip)
+  const [own, other] = look.own.filter((part) => part !== chip && !element.contains(part) && !isCutAway(part))
+  if (other) return ""
+  return direct || (own ? tidy(textOf(own, { left: 200 }), 40) : "")
+}
+
 /** Words that all of them stand beside (the name of a box to tick in each row) tell none from the others: the next may. */
 function tellingOf(told: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...told.map((words) => words.length))
@@ -246,6 +273,8 @@ function rowOf(element: PageElement): PageElement | null {
 
 export const apartFunctions = [
   tellApart,
+  tellChips,
+  wordsOfChip,
   tellingOf,
   itemOf,
   isDrawnInside,

@@ -7,7 +7,7 @@ import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { titleOf } from "../hit.ts"
 import { generatingElements } from "../names.ts"
 import { roleTables } from "../roles.ts"
-import { tellApart, tellPlaces } from "./apart.ts"
+import { tellApart, tellChips, tellPlaces } from "./apart.ts"
 import { visitChildren } from "./children.ts"
 import { visitListElement, visitListText } from "./list.ts"
 import { dropIdle, flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
@@ -58,6 +58,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     dropIdle(walk)
     tellApart(walk)
     tellPlaces(walk)
+    tellChips(walk)
   }
   agent.labels = new Map()
   watchChanges(agent)
