@@ -220,6 +220,7 @@ export function statesOf(tables: RoleTables, element: PageElement, role: string)
   const expanded = element.localName === "summary" ? String(element.parentElement?.open ?? false) : aria("expanded")
   if (expanded === "true") states += " [expanded]"
   else if (expanded === "false") states += " [collapsed]"
+  flag("invalid", /^(?!false$)./.test(aria("invalid") ?? ""))
   const sort = aria("sort") ?? ""
   if (/^(ascending|descending)$/.test(sort)) states += ` [sort=${sort}]`
   // A menu of its own opens beside the entry, also by the mouse alone.

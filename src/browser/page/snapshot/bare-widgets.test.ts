@@ -66,6 +66,16 @@ test("tells what a dialog asks also inside a box that a script gives the focus",
   assert.match(await look(), /- dialog "Lamp": Turn it on\?\n- button "Yes"$/)
 })
 
+test("tells what is wrong with a field beside it", async () => {
+  assert.match(
+    await look(),
+    /- textbox "User"\n- button "Send"\n- textbox "Mail" \[invalid\] \[error="Not a mail address"\]\n/,
+  )
+  const ref = await bench.refOf("Send", "?mode=efficient")
+  const { body } = await bench.call("POST", "/act", { kind: "click", ref, snapshot: "diff" })
+  assert.match(body.snapshot, /\+- textbox "User" \[ref=\w+\] \[error="User is required"\]/)
+})
+
 test("says what the cross of a chip takes away, also where there is only one", async () => {
   assert.match(await look(), /- button "Close" of "Guangzhou"\n- textbox "Cities"\n/)
 })

@@ -15,8 +15,13 @@ export function hintOf(element: PageElement, role: string, isList: boolean): str
 }
 
 function asHint(words: string): string {
+  return inBrackets("hint", words)
+}
+
+/** ` [hint="..."]` of words of the page, which must not look like more than that. */
+function inBrackets(name: string, words: string): string {
   const plain = words.replaceAll("[", "(").replaceAll("]", ")").replaceAll(/["\\]/g, "'")
-  return plain === "" ? "" : ` [hint="${plain}"]`
+  return plain === "" ? "" : ` [${name}="${plain}"]`
 }
 
 function wordsBeside(element: PageElement, role: string): string {
@@ -56,6 +61,32 @@ function hasOtherFields(place: PageElement, element: PageElement): boolean {
     if (field !== element && !isTiny(field) && !field.contains(element) && !isOnTrack(field, element)) return true
   }
   return false
+}
+
+/** ` [error="..."]`: what the page says is wrong with a field, beside it and to people alone; "" where nothing is. */
+export function errorOf(element: PageElement, role: string): string {
+  if (!/^(textbox|searchbox|combobox|listbox|spinbutton)$/.test(role)) return ""
+  const [most, highest] = [120, 6]
+  // One question for a page without such words, which most pages are.
+  const marks = "[class*=error],[class*=invalid],[class*=danger]"
+  const root = element.getRootNode()
+  const isTold = /^(?!false$)./.test(element.getAttribute("aria-invalid") ?? "")
+  if (!isTold && !root.querySelector(marks)) return ""
+  const wordsOf = (part: PageElement | null | undefined) =>
+    !part || part.contains(element) || part.closest("[role=alert],[role=status]") || !part.checkVisibility()
+      ? ""
+      : tidy(textOf(part, { left: 2 * most }), most)
+  const ids = isTold
+    ? ["aria-errormessage", "aria-describedby"].flatMap((name) => (element.getAttribute(name) ?? "").split(/\s+/))
+    : []
+  let words = ids.map((id) => wordsOf(id === "" ? null : root.getElementById?.(id))).find(Boolean) ?? ""
+  let place = element.parentElement
+  for (let steps = 0; words === "" && place && place.localName !== "body" && steps < highest; steps += 1) {
+    if (hasOtherFields(place, element)) break
+    words = Array.from(place.querySelectorAll(marks)).slice(0, 5).map(wordsOf).find(Boolean) ?? ""
+    place = place.parentElement
+  }
+  return inBrackets("error", words)
 }
 
 /** The other handle of a slider for a range: both have the words beside them in common. */
@@ -226,7 +257,9 @@ export function drawnState(element: PageElement, role: string): string {
 }
 
 function classesOf(element: PageElement): string[] {
-  return (element.getAttribute("class") ?? "").split(/\s+/).filter((name) => stateOfClass(name) === "")
+  const isPassing = (name: string) => /(enter|leave)-(active|from|to)$/.test(name)
+  const names = (element.getAttribute("class") ?? "").split(/\s+/)
+  return names.filter((name) => stateOfClass(name) === "" && !isPassing(name))
 }
 
 function stateWords(element: PageElement, isAround = false): string {
@@ -265,9 +298,11 @@ function unhashed(name: string): string {
 export const hintsFunctions = [
   hintOf,
   asHint,
+  inBrackets,
   wordsBeside,
   isLabelOfNext,
   hasOtherFields,
+  errorOf,
   isOnTrack,
   isTiny,
   fieldsSelector,

@@ -31,6 +31,7 @@ import {
   isPlayer,
   seenOf,
 } from "./special.ts"
+import { errorOf } from "./hints.ts"
 import { addCaption, addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
 import {
   cursorOf,
@@ -179,7 +180,8 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   const states = statesOf(walk.tables, element, role)
   const start = walk.lines.length
   const opened = box && !/\[(expanded|collapsed)\]/.test(states) ? box.states : ""
-  addLine(walk, { element, role, name, depth, states: states + opened, ref: true })
+  const error = walk.options.context ? errorOf(element, role) : ""
+  addLine(walk, { element, role, name, depth, states: states + opened + error, ref: true })
   const isDone = addValue(walk, element, role, depth + 1, start)
   if (box) tellBox(walk, box, element, start)
   if (isDone || isLeaf) return
