@@ -55,7 +55,7 @@ test("tells states that only a class draws, and no more than that", async () => 
 
 test("lists a header, an entry and a cell once, with what they are sorted by, and tells stars apart", async () => {
   const text = await look()
-  assert.match(text, /- columnheader "Price" \[sort=descending\]\n- button "Open row"\n/)
+  assert.match(text, /- columnheader "Price" \[sort=descending\]\n- button "Open row"\n- generic "Tick"\n/)
   assert.match(text, /- treeitem "Documents" \[collapsed\]\n- button "Unfold"\n/)
   assert.match(text, /- treeitem "Pictures"\n- checkbox \[hint="Pictures"\]\n/, "people tick the box in it")
   assert.match(text, /- link "star" \(1 of 3\).*\n- link "star" \(2 of 3\).*\n- link "star" \(3 of 3\)/)

@@ -141,7 +141,7 @@ function wordsBetween(element: PageElement, item: PageElement): string {
   return ""
 }
 
-/** Of places that have nothing in common the words close by, which are no other control's: before it, else right behind. */
+/** Of places that have nothing in common the words close by, which are no other control's: before it. */
 function wordsNear(walk: Walk, element: PageElement, item: PageElement): string {
   const farthest = 3
   let around = element
@@ -159,18 +159,18 @@ function wordsNear(walk: Walk, element: PageElement, item: PageElement): string 
 
 function wordsAside(walk: Walk, branch: PageElement): string {
   const most = 4
-  const wordsOf = (side: PageElement, isBefore: boolean): string => {
+  const wordsOf = (side: PageElement): string => {
     const own: PageElement[] = []
     if (!isControl(walk, side)) gatherItems(walk, side, [], { left: 60, hasControls: false, own })
     const seen = own.filter((part) => !isCutAway(part)).map((part) => tidy(textOf(part, { left: 200 }), 40))
-    return (isBefore ? seen.toReversed() : seen).find((words) => words !== "") ?? ""
+    return seen.findLast((words) => words !== "") ?? ""
   }
   let side = branch.previousElementSibling
   for (let looked = 0; side && looked < most; looked += 1, side = side.previousElementSibling) {
-    const words = wordsOf(side, true)
+    const words = wordsOf(side)
     if (words !== "") return words
   }
-  return branch.nextElementSibling ? wordsOf(branch.nextElementSibling, false) : ""
+  return ""
 }
 
 /** Of places side by side, such as the half hours of a day: the words that several of them stand behind in one row. */

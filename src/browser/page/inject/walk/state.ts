@@ -189,9 +189,12 @@ function isSaidByParts({ refs, elements, lines }: Walk, index: number): boolean 
   const [line, , role, name] = refs[index] as Walk["refs"][number]
   const element = elements[index] as PageElement
   const most = 60
+  const told = (of: number) => (lines[of] ?? "").split("[ref=\0]")[1]
+  // A cell around a tick or an arrow.
+  const first = elements[index + 1]
+  if (/^(cell|columnheader)$/.test(role) && name === "" && told(line) === "" && first) return element.contains(first)
   if (role !== "generic" || name === "") return false
   if (element.hasAttribute("tabindex") || element.getAttribute("draggable") === "true") return false
-  const told = (of: number) => (lines[of] ?? "").split("[ref=\0]")[1]
   const isPlain = told(line) === "" && name.includes(" ")
   const words = name.endsWith("…") ? name.slice(0, -1) : name
   let said = ""
