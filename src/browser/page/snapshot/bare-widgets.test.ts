@@ -76,6 +76,15 @@ test("tells what is wrong with a field beside it", async () => {
   assert.match(body.snapshot, /\+- textbox "User" \[ref=\w+\] \[error="User is required"\]/)
 })
 
+test("lists a box to tick once, and tells no field by the list that has opened beside it", async () => {
+  const text = await look()
+  assert.match(
+    text,
+    /\n- checkbox "Agree" \[checked\]\n- textbox "Search"\n- listbox\n- option "Vue"\n- textbox "Search" of "Rails"\n/,
+  )
+  assert.equal(text.split("Agree").length, 2, text)
+})
+
 test("says what the cross of a chip takes away, also where there is only one", async () => {
   assert.match(await look(), /- button "Close" of "Guangzhou"\n- textbox "Cities"\n/)
 })

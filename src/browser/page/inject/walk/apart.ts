@@ -124,6 +124,9 @@ function wordsAround(walk: Walk, element: PageElement, item: PageElement): strin
   const told: string[] = []
   for (const part of found) {
     if (part === element || element.contains(part) || part.contains(element) || isCutAway(part)) continue
+    // What opens beside it comes and goes.
+    const opened = part.closest("[role=listbox],[role=menu],[role=dialog]")
+    if (opened && item.contains(opened) && !opened.contains(element)) continue
     const words = tidy(textOf(part, { left: 200 }), 40)
     if (words !== "" && told.push(words) === most) break
   }

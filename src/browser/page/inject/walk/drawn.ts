@@ -16,7 +16,7 @@ export function isUndrawn(field: PageElement): boolean {
   return false
 }
 
-function isTick(field: PageElement): boolean {
+export function isTick(field: PageElement): boolean {
   const role = field.getAttribute("role") ?? ""
   return (
     /^(checkbox|radio|switch)$/.test(role) || (field.localName === "input" && /^(checkbox|radio)$/.test(field.type))

@@ -15,6 +15,7 @@ import {
   isSaidBy,
   isSecond,
   isStandIn,
+  isTick,
   labelled,
   takesFocus,
   tellBox,
@@ -351,7 +352,7 @@ function isOnlyDrawn(
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
   { within, whole, of, control }: Inherited,
 ): boolean {
-  if (takesFocus(element)) return false
+  if (takesFocus(element)) return isTickLabel(walk, element, words)
   if (whole !== undefined && label === "" && words === whole) return true
   if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
@@ -368,6 +369,13 @@ function isOnlyDrawn(
   // Words that listen for themselves do something else: they open the terms that one agrees to.
   const isOwn = listens && words !== "" && element.localName !== "label"
   return drawn !== null && !isOwn && isSaidBy(walk, drawn, element, words)
+}
+
+/** A label that takes the focus for the box that it draws, which does not. */
+function isTickLabel(walk: Walk, element: PageElement, words: string): boolean {
+  const control = element.localName === "label" ? labelled(element) : null
+  if (!control || !isTick(control) || control.getAttribute("tabindex") !== "-1") return false
+  return nameOf(walk.tables, control, roleOf(walk.tables, control)).name.includes(words)
 }
 
 function isAllOf(control: PageElement, words: string): boolean {
@@ -469,6 +477,7 @@ export const listFunctions = [
   isFieldTag,
   isToldInside,
   isOnlyDrawn,
+  isTickLabel,
   isAllOf,
   isNothing,
   isTip,
