@@ -71,6 +71,7 @@ test("tells what is wrong with a field beside it", async () => {
     await look(),
     /- textbox "User"\n- button "Send"\n- textbox "Mail" \[invalid\] \[error="Not a mail address"\]\n/,
   )
+  assert.match(await look(), /- textbox "Row to delete"\n- button "Delete"\n/, "red is not wrong")
   const ref = await bench.refOf("Send", "?mode=efficient")
   const { body } = await bench.call("POST", "/act", { kind: "click", ref, snapshot: "diff" })
   assert.match(body.snapshot, /\+- textbox "User" \[ref=\w+\] \[error="User is required"\]/)

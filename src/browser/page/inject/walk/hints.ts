@@ -1,7 +1,7 @@
 // What tells a control that has no name: of a field the words that stand beside it, of a picture what its makers call it
 // (`[hint="trash"]`). A hint is a guess beside the name, never the name. Runs in the page (see agent.ts).
 import { rootOf } from "../agent.ts"
-import type { PageElement, PageNode, PageStyle } from "../dom.ts"
+import type { PageElement, PageNode, PageRoot, PageStyle } from "../dom.ts"
 import { hiddenBy, textOf, tidy } from "../names.ts"
 
 /** ` [hint="..."]`, or "" where there is nothing to tell or the line says enough. `isList`: in a flat list of controls. */
@@ -64,16 +64,20 @@ function hasOtherFields(place: PageElement, element: PageElement): boolean {
 }
 
 /** ` [error="..."]`: what the page says is wrong with a field, beside it and to people alone; "" where nothing is. */
-export function errorOf(element: PageElement, role: string): string {
+export function errorOf(element: PageElement, role: string, marked: Map<PageRoot, boolean>): string {
   if (!/^(textbox|searchbox|combobox|listbox|spinbutton)$/.test(role)) return ""
   const [most, highest] = [120, 6]
-  // One question for a page without such words, which most pages are.
   const marks = "[class*=error],[class*=invalid],[class*=danger]"
   const root = element.getRootNode()
   const isTold = /^(?!false$)./.test(element.getAttribute("aria-invalid") ?? "")
-  if (!isTold && !root.querySelector(marks)) return ""
+  // One question for a page without such words, which most pages are.
+  if (!marked.has(root)) marked.set(root, root.querySelector(marks) !== null)
+  if (!isTold && !marked.get(root)) return ""
+  // What is told of elsewhere, or is red because it deletes something.
+  const others = "[role=alert],[role=status],button,a,label,[role=button]"
+  const isOther = (part: PageElement) => part.closest(others) !== null || part.querySelector("button,a,input") !== null
   const wordsOf = (part: PageElement | null | undefined) =>
-    !part || part.contains(element) || part.closest("[role=alert],[role=status]") || !part.checkVisibility()
+    !part || part.contains(element) || isOther(part) || !part.checkVisibility()
       ? ""
       : tidy(textOf(part, { left: 2 * most }), most)
   const ids = isTold
@@ -247,13 +251,13 @@ function fileName(address: string): string {
  */
 export function drawnState(element: PageElement, role: string): string {
   if (!/^(generic|button|link|listitem|img|cell|row|text)$/.test(role)) return ""
-  // What the page tells of it in words of the standard is all there is to tell.
-  const told = ["selected", "checked", "current", "pressed", "expanded"]
-  if (told.some((name) => element.hasAttribute(`aria-${name}`))) return ""
   const around = element.parentElement
   const own = stateWords(element)
   const isAlone = own === "" && around?.childElementCount === 1 && around.localName !== "body"
-  return isAlone ? stateWords(around, true) : own
+  const drawn = isAlone ? stateWords(around, true) : own
+  // What the page tells of it in words of the standard is all there is to tell.
+  const told = ["selected", "checked", "current", "pressed", "expanded"]
+  return drawn !== "" && told.some((name) => element.hasAttribute(`aria-${name}`)) ? "" : drawn
 }
 
 function classesOf(element: PageElement): string[] {

@@ -181,7 +181,7 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   const states = statesOf(walk.tables, element, role)
   const start = walk.lines.length
   const opened = box && !/\[(expanded|collapsed)\]/.test(states) ? box.states : ""
-  const error = walk.options.context ? errorOf(element, role) : ""
+  const error = walk.options.context ? errorOf(element, role, walk.marked) : ""
   addLine(walk, { element, role, name, depth, states: states + opened + error, ref: true })
   const isDone = addValue(walk, element, role, depth + 1, start)
   if (box) tellBox(walk, box, element, start)

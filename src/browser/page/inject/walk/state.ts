@@ -1,6 +1,6 @@
 // What a walk knows while it goes through a document, and how it writes a line. Runs in the page (see agent.ts).
 import { numberOf, type PageAgent } from "../agent.ts"
-import type { PageElement, PageNode } from "../dom.ts"
+import type { PageElement, PageNode, PageRoot } from "../dom.ts"
 import { tidy } from "../names.ts"
 import { type RoleTables, takesInput } from "../roles.ts"
 import { drawnState, hintOf } from "./hints.ts"
@@ -71,6 +71,8 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   mark: string
   /** Elements of the refs, for telling equal ones apart. */
   elements: PageElement[]
+  /** Documents and shadow roots in which anything is marked as an error. */
+  marked: Map<PageRoot, boolean>
   /** Labels that name no control for the browser: their lines, and whether something has come behind that does not say it. */
   captions: { line: number; label: PageElement; words: string; isMet: boolean }[]
   /** The first behind each of these. */

@@ -47,6 +47,7 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     referred: new Set(),
     mark: "",
     elements: [],
+    marked: new Map(),
     captions: [],
     captioned: new Set(),
     focused: focusedElement(),
