@@ -23,7 +23,9 @@ import { scrollBox, scrollFunctions, scrollRest, showWords } from "./scroll.ts"
 import { rolesFunctions } from "./roles.ts"
 import { apartFunctions } from "./walk/apart.ts"
 import { aroundFunctions } from "./walk/around.ts"
+import { besideFunctions } from "./walk/beside.ts"
 import { cellsFunctions } from "./walk/cells.ts"
+import { concealedFunctions } from "./walk/concealed.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
@@ -55,6 +57,8 @@ const all = [
   ...treeFunctions,
   ...listFunctions,
   ...aroundFunctions,
+  ...besideFunctions,
+  ...concealedFunctions,
   ...apartFunctions,
   ...hitFunctions,
   ...panesFunctions,

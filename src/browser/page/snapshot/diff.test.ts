@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { diffLines } from "./diff.ts"
+import { diffLines, foldGone } from "./diff.ts"
 
 const line = (text: string) => ({ text, depth: 0 })
 const diff = (before: readonly string[], after: readonly string[]) =>
@@ -34,4 +34,26 @@ test("what is equal at both ends is no change, wherever the middle begins and en
   assert.deepEqual(diff(["a", "a"], ["a"]), ["-a"])
   const [added] = diffLines(["a", "c"], ["a", "b", "c"].map(line))
   assert.deepEqual(added, { sign: "+", text: "b", line: line("b") })
+})
+
+test("takes no line for changed because another of its kind has come or gone above it", () => {
+  const cell = (ref: number, nth: number) => `- button [ref=e${ref}]${nth > 0 ? ` [nth=${nth}]` : ""} of "Row ${ref}"`
+  assert.deepEqual(diff([cell(1, 0), cell(2, 1), cell(3, 2)], [cell(1, 0), cell(3, 1)]), [`-${cell(2, 0)}`])
+  assert.deepEqual(diff([cell(2, 0)], [cell(9, 0), cell(2, 1)]), [`+${cell(9, 0)}`])
+  assert.deepEqual(diff([cell(2, 0)], [cell(2, 3)]), [])
+})
+
+test("tells of a long list that is gone where it began and ended", () => {
+  const hours = Array.from({ length: 60 }, (_, hour) => `- option "${hour}"`)
+  const told = (before: string[], after: string[]) =>
+    foldGone(diffLines(before, after.map(line))).map(({ sign, text }) => sign + text)
+  assert.deepEqual(told(["a", ...hours, "b"], ["a", "c", "b"]), [
+    '-- option "0"',
+    '-- option "1"',
+    "-(57 more lines that are gone, up to:)",
+    '-- option "59"',
+    "+c",
+  ])
+  assert.equal(told(hours.slice(0, 12), []).length, 12, "a short one is told as it was")
+  assert.equal(told([], hours).length, 60, "and what came as a whole")
 })

@@ -10,26 +10,37 @@ export interface Change {
 /** Longer changed stretches are compared by content only: exact order is not worth the time there. */
 const maxCells = 1_000_000
 
+/** How many alike come before a line changes with every menu that opens above it, and nobody sees it. */
+const unnumbered = (text: string): string => (text.includes(" [nth=") ? text.replace(/ \[nth=\d+\]/, "") : text)
+
 export function diffLines(before: readonly string[], after: readonly Line[]): Change[] {
+  const was = before.map(unnumbered)
+  const is = after.map((line) => ({ line, text: unnumbered(line.text) }))
   let start = 0
-  while (start < before.length && start < after.length && before[start] === after[start]?.text) start += 1
+  while (start < was.length && start < is.length && was[start] === is[start]?.text) start += 1
   let end = 0
   while (
-    end < before.length - start &&
-    end < after.length - start &&
-    before[before.length - 1 - end] === after[after.length - 1 - end]?.text
+    end < was.length - start &&
+    end < is.length - start &&
+    was[was.length - 1 - end] === is[is.length - 1 - end]?.text
   )
     end += 1
-  const old = before.slice(start, before.length - end)
-  const now = after.slice(start, after.length - end)
+  const old = was.slice(start, was.length - end)
+  const now = is.slice(start, is.length - end)
   return old.length * now.length <= maxCells ? inOrder(old, now) : byContent(old, now)
 }
 
+/** A line with the text that it is compared by. */
+interface Compared {
+  line: Line
+  text: string
+}
+
 const removed = (text: string): Change => ({ sign: "-", text })
-const added = (line: Line): Change => ({ sign: "+", text: line.text, line })
+const added = ({ line }: Compared): Change => ({ sign: "+", text: line.text, line })
 
 /** The longest common subsequence, by the usual table. */
-function inOrder(old: string[], now: Line[]): Change[] {
+function inOrder(old: string[], now: Compared[]): Change[] {
   const width = now.length + 1
   const table = new Uint32Array((old.length + 1) * width)
   const at = (row: number, column: number) => table[row * width + column] ?? 0
@@ -61,7 +72,7 @@ function inOrder(old: string[], now: Line[]): Change[] {
 }
 
 /** Lines by how often they come: of those that come more often now, the last ones are new. */
-function byContent(old: string[], now: Line[]): Change[] {
+function byContent(old: string[], now: Compared[]): Change[] {
   const kept = countOf(now.map((line) => line.text))
   const gone = old.filter((text) => !takeOne(kept, text))
   const known = countOf(old)
@@ -79,4 +90,21 @@ function takeOne(counts: Map<string, number>, text: string): boolean {
   const left = counts.get(text) ?? 0
   if (left > 0) counts.set(text, left - 1)
   return left > 0
+}
+
+/** What a long list that has closed held, its reader has seen: where it began and ended says which lines are gone. */
+export function foldGone(changes: readonly Change[]): Change[] {
+  const [most, shown] = [12, 2]
+  const told: Change[] = []
+  for (let start = 0; start < changes.length;) {
+    let end = start
+    while (end < changes.length && changes[end]?.sign === changes[start]?.sign) end += 1
+    const run = changes.slice(start, end)
+    if (run[0]?.sign === "-" && run.length > most) {
+      const gone = removed(`(${run.length - shown - 1} more lines that are gone, up to:)`)
+      told.push(...run.slice(0, shown), gone, ...run.slice(-1))
+    } else told.push(...run)
+    start = end
+  }
+  return told
 }

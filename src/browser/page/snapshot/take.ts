@@ -5,7 +5,7 @@ import type { Operation, Tab } from "../tab.ts"
 import { inMain } from "../watch-effects.ts"
 import { composeLines } from "./compose.ts"
 import type { Line } from "./line.ts"
-import { type Change, diffLines } from "./diff.ts"
+import { type Change, diffLines, foldGone } from "./diff.ts"
 import type { Remembered } from "./memory.ts"
 import { charsPerToken, compact, type Cut, cut, find, fit } from "./shape.ts"
 import { hasMissed, walkFrames } from "./walk-frames.ts"
@@ -276,9 +276,10 @@ function showChanges(before: Remembered, now: Remembered, lines: Line[], options
     const isElsewhere = before !== now && now.changed && !showsAll(options)
     return finish({ lines: [], left: "" }, options, 0, isElsewhere ? changedElsewhere : "(no changes)")
   }
-  const signed = changes.map((change) => toLine(change))
+  // A search looks among all that is gone.
+  const signed = (options.find === "" ? foldGone(changes) : changes).map((change) => toLine(change))
   // Another view of a page under the same address: telling what is gone would only take more words.
-  if (options.find === "" && signed.length >= fewestForWhole && lengthOf(signed) > lengthOf(lines)) {
+  if (options.find === "" && changes.length >= fewestForWhole && lengthOf(signed) > lengthOf(lines)) {
     const note: Line = { text: changedThroughout, depth: 0 }
     return finish(shorten([note, ...lines], options), options, now.folded)
   }

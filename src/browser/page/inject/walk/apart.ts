@@ -3,7 +3,7 @@ import type { PageElement } from "../dom.ts"
 import { isInside } from "../hit.ts"
 import { isCutAway, isHidden, textOf, tidy } from "../names.ts"
 import { plainWords, type Walk } from "./state.ts"
-import { gatherItems } from "./targets.ts"
+import { gatherItems, isControl } from "./targets.ts"
 
 /** Equal controls are told apart by the words of what each stands in: the "Delete" of "Person 7". */
 export function tellApart(walk: Walk): void {
@@ -35,7 +35,7 @@ export function tellApart(walk: Walk): void {
     const rows = around ?? tellingOf(wordsAcross(walk, elements))
     for (const [place, words] of rows.entries()) {
       const [line = 0] = walk.refs[group[place] as number] ?? []
-      if (words === "") continue
+      if (words === "" || walk.captioned.has(elements[place] as PageElement)) continue
       const before = walk.lines[line] ?? ""
       // Without a name of its own, the words in quotes would be taken for one.
       const hasName = before.indexOf('"') >= 0 && before.indexOf('"') < before.indexOf("[ref=\0]")
@@ -43,6 +43,33 @@ export function tellApart(walk: Walk): void {
       walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${said}`)
     }
   }
+}
+
+/** What a cross takes away: the words of the chip that it stands in, which no other line says. */
+export function tellChips(walk: Walk): void {
+  for (const [index, [line, , role, name]] of walk.refs.entries()) {
+    if (!/^(button|img|generic|link)$/.test(role) || !/^(|close|remove|delete|clear|×|✕)$/i.test(name)) continue
+    const before = walk.lines[line] ?? ""
+    if (/\[ref=\0\] \(/.test(before) || before.includes('[ref=\0] of "')) continue
+    const element = walk.elements[index] as PageElement
+    const words = wordsOfChip(walk, element)
+    const last = walk.refs[index - 1]
+    if (words === "" || last?.[3] === words || walk.lines[line - 1]?.endsWith(`: ${words}`)) continue
+    const said = name === "" ? `(of ${plainWords(words)})` : `of ${JSON.stringify(plainWords(words))}`
+    walk.lines[line] = before.replace("[ref=\0]", () => `[ref=\0] ${said}`)
+  }
+}
+
+function wordsOfChip(walk: Walk, element: PageElement): string {
+  const chip = element.previousSibling ? element.parentElement : null
+  if (!chip || chip.localName === "body" || chip.getBoundingClientRect().height > 48) return ""
+  const look = { left: 20, hasControls: false, controls: [] as PageElement[], own: [] as PageElement[] }
+  gatherItems(walk, chip, [], look)
+  if (look.left <= 0 || look.controls.some((control) => control !== element)) return ""
+  const direct = wordsBetween(element, chip)
+  const [own, other] = look.own.filter((part) => part !== chip && !element.contains(part) && !isCutAway(part))
+  if (other) return ""
+  return direct || (own ? tidy(textOf(own, { left: 200 }), 40) : "")
 }
 
 /** Words that all of them stand beside (the name of a box to tick in each row) tell none from the others: the next may. */
@@ -101,6 +128,9 @@ function wordsAround(walk: Walk, element: PageElement, item: PageElement): strin
   for (const part of found) {
     if (part === element || element.contains(part) || part.contains(element) || isCutAway(part)) continue
     if (others && part.closest(others)) continue
+    // What opens beside it comes and goes.
+    const opened = part.closest("[role=listbox],[role=menu],[role=dialog]")
+    if (opened && item.contains(opened) && !opened.contains(element)) continue
     const words = tidy(textOf(part, { left: 200 }), 40)
     if (words !== "" && told.push(words) === most) break
   }
@@ -118,20 +148,34 @@ function wordsBetween(element: PageElement, item: PageElement): string {
   return ""
 }
 
-/** Of places that have nothing in common the words close by, which are no other control's. */
+/** Of places that have nothing in common the words close by, which are no other control's: before it. */
 function wordsNear(walk: Walk, element: PageElement, item: PageElement): string {
   const farthest = 3
   let around = element
   for (let steps = 0; around !== item && around.parentElement && steps < farthest; steps += 1) {
+    const branch = around
     around = around.parentElement
     if (around.localName === "body") return ""
-    const own: PageElement[] = []
-    gatherItems(walk, around, [], { left: 60, hasControls: false, own })
-    const part = own.find((each) => !element.contains(each) && !each.contains(element) && !isCutAway(each))
-    const words = part ? tidy(textOf(part, { left: 200 }), 40) : ""
+    const words = wordsAside(walk, branch)
     if (words !== "") return words
     const between = wordsBetween(element, around)
     if (between !== "") return between
+  }
+  return ""
+}
+
+function wordsAside(walk: Walk, branch: PageElement): string {
+  const most = 4
+  const wordsOf = (side: PageElement): string => {
+    const own: PageElement[] = []
+    if (!isControl(walk, side)) gatherItems(walk, side, [], { left: 60, hasControls: false, own })
+    const seen = own.filter((part) => !isCutAway(part)).map((part) => tidy(textOf(part, { left: 200 }), 40))
+    return seen.findLast((words) => words !== "") ?? ""
+  }
+  let side = branch.previousElementSibling
+  for (let looked = 0; side && looked < most; looked += 1, side = side.previousElementSibling) {
+    const words = wordsOf(side)
+    if (words !== "") return words
   }
   return ""
 }
@@ -193,12 +237,12 @@ function hasControl(part: PageElement): boolean {
   return part.matches(controls) || part.querySelector(controls) !== null
 }
 
-/** The stars of a rating, the dots of a carousel: alike, without names, and side by side, they are told by their place. */
+/** The stars of a rating, the dots of a carousel: alike, all of one name or none, and side by side, they are told by their place. */
 export function tellPlaces(walk: Walk): void {
   const [fewest, most] = [3, 31]
   const rows = new Map<PageElement, number[]>()
-  for (const [index, [, , role, name]] of walk.refs.entries()) {
-    if (name !== "" || !/^(generic|button|link|img|radio|checkbox|option|textbox|spinbutton)$/.test(role)) continue
+  for (const [index, [, , role]] of walk.refs.entries()) {
+    if (!/^(generic|button|link|img|radio|checkbox|option|textbox|spinbutton)$/.test(role)) continue
     const row = rowOf(walk.elements[index] as PageElement)
     if (!row) continue
     const others = rows.get(row)
@@ -208,12 +252,13 @@ export function tellPlaces(walk: Walk): void {
   for (const places of rows.values()) {
     if (places.length < fewest || places.length > most) continue
     const lines = places.map((index) => walk.refs[index]?.[0] ?? 0)
+    const isNamed = walk.refs[places[0] as number]?.[3] !== ""
     const hints = lines.map((line) => /\[hint="[^"]*"\]/.exec(walk.lines[line] as string)?.[0] ?? "")
     // What each of them is called in the page tells more.
-    if (new Set(hints).size === hints.length) continue
+    if (!isNamed && new Set(hints).size === hints.length) continue
     lines.forEach((line, place) => {
       const before = walk.lines[line] as string
-      if (before.includes("[ref=\0] (of ")) return
+      if (/\[ref=\0\] \(?of /.test(before)) return
       walk.lines[line] = before.replace("[ref=\0]", `[ref=\0] (${place + 1} of ${places.length})`)
     })
   }
@@ -221,7 +266,9 @@ export function tellPlaces(walk: Walk): void {
 
 function isAlike(walk: Walk, one: number, other: number): boolean {
   const { localName } = walk.elements[one] as PageElement
-  return walk.refs[one]?.[2] === walk.refs[other]?.[2] && walk.elements[other]?.localName === localName
+  const [, , role, name] = walk.refs[one] ?? []
+  const [, , otherRole, otherName] = walk.refs[other] ?? []
+  return role === otherRole && name === otherName && walk.elements[other]?.localName === localName
 }
 
 /** What the element stands in a row in: its parent, or that of a box around it alone. */
@@ -233,6 +280,8 @@ function rowOf(element: PageElement): PageElement | null {
 
 export const apartFunctions = [
   tellApart,
+  tellChips,
+  wordsOfChip,
   tellingOf,
   itemOf,
   isDrawnInside,
@@ -240,6 +289,7 @@ export const apartFunctions = [
   wordsAround,
   wordsBetween,
   wordsNear,
+  wordsAside,
   rowsOf,
   wordsAcross,
   tableBeside,

@@ -35,13 +35,16 @@ export function takesFocus(element: PageElement): boolean {
 
 /** The one field that a plain box draws, with all that stands in it; null where the box is more than that. */
 export function boxedField(walk: Walk, box: PageElement, { controls, own }: Inside): PageElement | null {
-  if (takesFocus(box) || box.hasAttribute("draggable")) return null
+  if (box.hasAttribute("draggable")) return null
   const fields = controls.filter((control) => /^(input|select|textarea)$/.test(control.localName) && isListed(control))
   const [field, other] = fields.filter((each) => !isStandIn(each, fields))
   if (!field || other || isTick(field) || !takesWords(walk, field)) return null
+  // A box that takes the focus gives it on to a field that does not take it by itself.
+  const isGivenFocus = takesFocus(box)
+  if (isGivenFocus && field.getAttribute("tabindex") !== "-1") return null
   if (isUndrawn(field) && !isFadedWith(field, own)) return field
   // The chosen value is drawn over a field that is there for searching.
-  const isCombobox = roleOf(walk.tables, field) === "combobox"
+  const isCombobox = isGivenFocus || roleOf(walk.tables, field) === "combobox"
   return isCombobox && own.some((item) => item.localName !== "svg" && overlaps(item, field)) ? field : null
 }
 

@@ -1,8 +1,8 @@
 // What tells a control that has no name: of a field the words that stand beside it, of a picture what its makers call it
 // (`[hint="trash"]`). A hint is a guess beside the name, never the name. Runs in the page (see agent.ts).
 import { rootOf } from "../agent.ts"
-import type { PageElement, PageNode, PageStyle } from "../dom.ts"
-import { textOf, tidy } from "../names.ts"
+import type { PageElement, PageNode, PageRoot, PageStyle } from "../dom.ts"
+import { hiddenBy, textOf, tidy } from "../names.ts"
 
 /** ` [hint="..."]`, or "" where there is nothing to tell or the line says enough. `isList`: in a flat list of controls. */
 export function hintOf(element: PageElement, role: string, isList: boolean): string {
@@ -24,8 +24,13 @@ export function hintOfSign(element: PageElement, role: string, name: string): st
 }
 
 function asHint(words: string): string {
+  return inBrackets("hint", words)
+}
+
+/** ` [hint="..."]` of words of the page, which must not look like more than that. */
+function inBrackets(name: string, words: string): string {
   const plain = words.replaceAll("[", "(").replaceAll("]", ")").replaceAll(/["\\]/g, "'")
-  return plain === "" ? "" : ` [hint="${plain}"]`
+  return plain === "" ? "" : ` [${name}="${plain}"]`
 }
 
 function wordsBeside(element: PageElement, role: string): string {
@@ -80,6 +85,36 @@ function hasOtherFields(place: PageElement, element: PageElement): boolean {
     if (field !== element && !isTiny(field) && !field.contains(element) && !isOnTrack(field, element)) return true
   }
   return false
+}
+
+/** ` [error="..."]`: what the page says is wrong with a field, beside it and to people alone; "" where nothing is. */
+export function errorOf(element: PageElement, role: string, marked: Map<PageRoot, boolean>): string {
+  if (!/^(textbox|searchbox|combobox|listbox|spinbutton)$/.test(role)) return ""
+  const [most, highest] = [120, 6]
+  const marks = "[class*=error],[class*=invalid],[class*=danger]"
+  const root = element.getRootNode()
+  const isTold = /^(?!false$)./.test(element.getAttribute("aria-invalid") ?? "")
+  // One question for a page without such words, which most pages are.
+  if (!marked.has(root)) marked.set(root, root.querySelector(marks) !== null)
+  if (!isTold && !marked.get(root)) return ""
+  // What is told of elsewhere, or is red because it deletes something.
+  const others = "[role=alert],[role=status],button,a,label,[role=button]"
+  const isOther = (part: PageElement) => part.closest(others) !== null || part.querySelector("button,a,input") !== null
+  const wordsOf = (part: PageElement | null | undefined) =>
+    !part || part.contains(element) || isOther(part) || !part.checkVisibility()
+      ? ""
+      : tidy(textOf(part, { left: 2 * most }), most)
+  const ids = isTold
+    ? ["aria-errormessage", "aria-describedby"].flatMap((name) => (element.getAttribute(name) ?? "").split(/\s+/))
+    : []
+  let words = ids.map((id) => wordsOf(id === "" ? null : root.getElementById?.(id))).find(Boolean) ?? ""
+  let place = element.parentElement
+  for (let steps = 0; words === "" && place && place.localName !== "body" && steps < highest; steps += 1) {
+    if (hasOtherFields(place, element)) break
+    words = Array.from(place.querySelectorAll(marks)).slice(0, 5).map(wordsOf).find(Boolean) ?? ""
+    place = place.parentElement
+  }
+  return inBrackets("invalid", words)
 }
 
 /** The other handle of a slider for a range: both have the words beside them in common. */
@@ -200,7 +235,7 @@ function tipOf(element: PageElement): string {
 function signsOf(element: PageElement): string {
   const tip = tipOf(element)
   if (tip !== "") return tip
-  const icon = element.querySelector("svg,i,img,use,[class*=icon]")
+  const icon = element.querySelector("svg,i,img,use") ?? element.querySelector("[class*=icon]")
   const parts = icon ? [element, icon] : [element]
   const signs: string[] = []
   for (const part of parts) {
@@ -215,10 +250,15 @@ function signsOf(element: PageElement): string {
     const isOneOf = () => isPulled(part.nextElementSibling) || isPulled(part.previousElementSibling)
     if (style.cursor.endsWith("-resize") && isOneOf()) signs.push(style.cursor)
   }
+  // The letters that a font draws as one sign are what its makers call the sign.
+  const letters = icon && hiddenBy(icon) !== "" ? (icon.textContent ?? "").trim() : ""
+  if (/^[a-z]\w{2,30}$/.test(letters)) return letters
   // What the makers say it does leaves nothing for the names of its looks to tell.
   const says = parts.some((part) => part.hasAttribute("data-direction") || part.hasAttribute("data-action"))
-  for (const part of says ? [] : parts)
-    signs.push(...(part.getAttribute("class") ?? "").split(/\s+/).slice(0, 4).map(unhashed))
+  // The sign tells more than the box around it.
+  for (const part of says ? [] : parts.toReversed())
+    // Its state is told beside it, and comes and goes.
+    signs.push(...classesOf(part).slice(0, 4).map(unhashed))
   const told = [...new Set(signs.map((sign) => tidy(sign, 40)))].filter((sign) => sign.length > 2 || sign === "up")
   // One that only begins another says nothing more.
   const own = told.filter((sign) => !told.some((other) => other !== sign && other.startsWith(sign)))
@@ -274,6 +314,53 @@ function fileName(address: string): string {
   return path.slice(path.lastIndexOf("/") + 1).split(".")[0] ?? ""
 }
 
+/**
+ * The state that only a style sheet draws, where makers call it by its word: `tab--active`, `is-selected`, `rowChecked`. Also
+ * of an entry around nothing but the control.
+ */
+export function drawnState(element: PageElement, role: string): string {
+  if (!/^(generic|button|link|listitem|img|cell|row|text)$/.test(role)) return ""
+  const around = element.parentElement
+  const own = stateWords(element)
+  const isAlone = own === "" && around?.childElementCount === 1 && around.localName !== "body"
+  const drawn = isAlone ? stateWords(around, true) : own
+  // What the page tells of it in words of the standard is all there is to tell.
+  const told = ["selected", "checked", "current", "pressed", "expanded"]
+  return drawn !== "" && told.some((name) => element.hasAttribute(`aria-${name}`)) ? "" : drawn
+}
+
+function classesOf(element: PageElement): string[] {
+  const isPassing = (name: string) => /(enter|leave)-(active|from|to)$/.test(name)
+  const names = (element.getAttribute("class") ?? "").split(/\s+/)
+  return names.filter((name) => stateOfClass(name) === "" && !isPassing(name))
+}
+
+function stateWords(element: PageElement, isAround = false): string {
+  const names = (element.getAttribute("class") ?? "").split(/\s+/)
+  // What another kind of thing is called by a word of its own may be anything: `tag-checked`.
+  const read = isAround ? names.filter((name) => /^(is[-_]*)?[a-z]+$/.test(name)) : names
+  const found = new Set(read.map(stateOfClass))
+  return Array.from(found, (state) => (state === "" ? "" : ` [${state}]`)).join("")
+}
+
+function stateOfClass(name: string): string {
+  const [word = "", before = ""] = name
+    .replaceAll(/([a-z])([A-Z])/g, "$1-$2")
+    .toLowerCase()
+    .split(/[-_]/)
+    .toReversed()
+  if (!/^(active|selected|current|checked|indeterminate|disabled|expanded|open|opened)$/.test(word)) return ""
+  // What glides into place or lies under the mouse only for now; and what it is not.
+  if (/^(enter|leave|appear|move|hover|focus|not|non|no|un)$/.test(before)) return ""
+  const states: Record<string, string> = {
+    active: "selected",
+    open: "expanded",
+    opened: "expanded",
+    indeterminate: "checked=mixed",
+  }
+  return states[word] ?? word
+}
+
 /** A class without the parts that tools have put in: `_close_1a2b3` says "close", `css-1x2y3z` nothing. */
 function unhashed(name: string): string {
   const parts = name.split(/[-_]+/).filter((part) => part !== "" && !(part.length > 3 && /\d/.test(part)))
@@ -285,10 +372,12 @@ export const hintsFunctions = [
   hintOf,
   hintOfSign,
   asHint,
+  inBrackets,
   wordsBeside,
   isBarOf,
   isLabelOfNext,
   hasOtherFields,
+  errorOf,
   isOnTrack,
   isTiny,
   fieldsSelector,
@@ -301,6 +390,10 @@ export const hintsFunctions = [
   looksOf,
   colourOf,
   fileName,
+  drawnState,
+  stateWords,
+  stateOfClass,
+  classesOf,
   unhashed,
 ]
 

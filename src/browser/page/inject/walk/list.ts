@@ -1,10 +1,10 @@
 // The list of what can be acted on, flat, with the headings and messages that make it understood. Runs in the page.
 import { rootOf } from "../agent.ts"
-import type { PageElement, PageNode } from "../dom.ts"
+import type { PageElement, PageNode, PageStyle } from "../dom.ts"
 import { drawnIn } from "../hit.ts"
-import { hiddenBy, nameOf, textOf, tidy } from "../names.ts"
+import { hiddenBy, isHidden, nameOf, textOf, tidy } from "../names.ts"
 import { factsOf, hasRole, roleOf, sizeOfList, statesOf, type TagFacts, takesInput } from "../roles.ts"
-import { addSign, dropCell, isBetweenGroups, isSaidAround, isShut, isTipOfControl, listPicture } from "./around.ts"
+import { addSign, dropCell, isSaidAround, isShut, isTipOfControl, listPicture } from "./around.ts"
 import { hasLetters, isHead, isInGrid, isToldInside } from "./cells.ts"
 import { passBy, visitChildren } from "./children.ts"
 import {
@@ -18,7 +18,7 @@ import {
   isSaidBy,
   isSecond,
   isStandIn,
-  isUndrawn,
+  isTick,
   labelled,
   takesFocus,
   tellBox,
@@ -35,6 +35,9 @@ import {
   isPlayer,
   seenOf,
 } from "./special.ts"
+import { addBetween, listLabel } from "./beside.ts"
+import { isItemsTick, isWorkedAnyway } from "./concealed.ts"
+import { errorOf } from "./hints.ts"
 import { drawsEntry, isLabelFor, isOnlyAround, isParked } from "./hosts.ts"
 import { addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
 import {
@@ -59,8 +62,9 @@ export function visitListText(): void {}
 export function visitListElement(walk: Walk, element: PageElement, depth: number, inherited: Inherited): void {
   const tag = element.localName
   const facts = factsOf(walk.tables, tag)
+  if (facts.skipped || depth > walk.maxDepth) return passBy(walk, element)
   const hidden = hiddenBy(element)
-  if (facts.skipped || depth > walk.maxDepth || (hidden !== "" && !isWorkedAnyway(walk, element, hidden)))
+  if (hidden !== "" && !isWorkedAnyway(walk, element, hidden) && !isItemsTick(element, inherited))
     return passBy(walk, element)
   if (!inherited.parts && isProse(walk, element, facts)) return passBy(walk, element)
   if (isBareBox(walk, element, facts)) return visitChildren(walk, element, depth, inherited)
@@ -78,29 +82,6 @@ export function visitListElement(walk: Walk, element: PageElement, depth: number
   const isIcon = tag === "svg" || (tag === "img" && inherited.hasIcons === true)
   if (isIcon && (!inherited.parts || inherited.hasIcons === true) && !isChart(element)) return
   listPlain(walk, element, { role, depth, shown, inherited })
-}
-
-/**
- * The steps of a number, the cross of a tag: kept from screen readers, since keys do the same, and worked by everybody
- * else. What only waits behind an open menu is still in the tab order; a box as large as a page is no control.
- */
-function isWorkedAnyway(walk: Walk, element: PageElement, hidden: string): boolean {
-  const isButton = element.localName === "button"
-  if (hidden !== "aria-hidden" || (!isButton && !walk.agent.listening.has(element))) return false
-  if (isButton && element.getAttribute("tabindex") !== "-1" && !element.hasAttribute("disabled")) return false
-  const [smallest, largest] = [4, 64]
-  const { width, height } = element.getBoundingClientRect()
-  if (width < smallest || height < smallest || isUndrawn(element) || element.closest("[aria-expanded]")) return false
-  return isButton || (width <= largest && height <= largest && !isArrow(element))
-}
-
-/** The arrow of a box that opens: the field beside it says and does the same. */
-function isArrow(element: PageElement): boolean {
-  const most = 3
-  const { parentElement: parent } = element
-  const box = parent?.parentElement ?? null
-  const isNear = (around: PageElement | null) => Boolean(around?.querySelector("[aria-expanded]"))
-  return isNear(parent) || (box !== null && box.childElementCount <= most && isNear(box))
 }
 
 /** Nothing but words, which no list of controls shows: seen or not, there is nothing more to ask of it. */
@@ -160,36 +141,9 @@ function listPlain(walk: Walk, element: PageElement, { role, depth, shown, inher
   if (walk.options.context && shown && role === "") addBetween(walk, element)
   if (role === "img" && element.firstElementChild && element.localName !== "svg" && !element.ownerSVGElement)
     return listPicture(walk, element, depth, inside)
+  if (walk.options.context && shown && element.localName === "label" && !of && !inherited.silent)
+    return listLabel(walk, element, below, inside)
   visitChildren(walk, element, below, inside)
-}
-
-/** The month between two arrows, the number between minus and plus: without it nobody knows what they do. */
-function addBetween(walk: Walk, element: PageElement): void {
-  const longest = 30
-  const before = element.parentElement?.firstElementChild === element ? null : walk.elements.at(-1)
-  const next = element.nextElementSibling
-  if (
-    !before ||
-    !next ||
-    element.localName === "label" ||
-    element.childElementCount > 2 ||
-    (before.parentElement !== element.parentElement && !isBetweenGroups(before, element, next))
-  )
-    return
-  const text = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
-  // A line between two groups of buttons tells nothing.
-  if (
-    !/[\p{L}\p{N}]/u.test(text) ||
-    text.length > longest ||
-    element.querySelector("a,button,input,select,[role=option]")
-  )
-    return
-  if (walk.lines.at(-1)?.includes(JSON.stringify(text))) return
-  const isNext =
-    before.parentElement !== element.parentElement ||
-    walk.agent.listening.has(next) ||
-    hasRole(walk.tables, next, walk.tables.interactive)
-  if (isNext || isTarget(walk, next, false)) walk.lines.push(`- text: ${plainWords(text)}`)
 }
 
 function listControl(walk: Walk, element: PageElement, role: string, depth: number, around: Inherited): void {
@@ -205,7 +159,9 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   const states = statesOf(walk.tables, element, role)
   const start = walk.lines.length
   const opened = box && !/\[(expanded|collapsed)\]/.test(states) ? box.states : ""
-  addLine(walk, { element, role, name, depth, states: states + opened, ref: true })
+  const isKnown = states.includes(" [invalid]")
+  const error = walk.options.context && !isKnown ? errorOf(element, role, walk.marked) : ""
+  addLine(walk, { element, role, name, depth, states: states + opened + error, ref: true })
   const isDone = addValue(walk, element, role, depth + 1, start)
   if (box) tellBox(walk, box, element, start)
   if (isDone || isLeaf) return
@@ -223,7 +179,7 @@ function listInside(
   if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|treeitem|slider)$/.test(role)) {
     inside.within = name
     inside.control = element
-  }
+  } else if (role === "treeitem" && name !== "") inside.whole = name
   visitChildren(walk, element, depth + 1, inside)
   // "Loading", "Nothing found": a list without entries says why.
   if (role !== "listbox" || walk.lines.length > start + 1) return
@@ -272,6 +228,10 @@ function proseOf(walk: Walk, element: PageElement, name: string): string {
 /** Dialogs take the focus themselves: what counts is what stands between. */
 function isInPart(item: PageElement, container: PageElement, selector: string): boolean {
   const part = item.closest(selector)
+  // A box that is given the focus by a script, around all that the dialog holds.
+  const isRest = part?.getAttribute("tabindex") === "-1" && part.querySelector("button,input,a[href],[role=button]")
+  const around = isRest ? part.parentElement : null
+  if (around) return around !== container && container.contains(around) && isInPart(around, container, selector)
   return part !== null && part !== container && !part.contains(container)
 }
 
@@ -352,7 +312,8 @@ function listTarget(walk: Walk, element: PageElement, role: string, depth: numbe
   }
   const parts = isMenu || hasChart || areMany
   // A day of a calendar draws its number in a box of its own.
-  const within = !parts && role !== "" && label !== "" && items === 1 ? { within: label, control: element } : {}
+  const isNamed = role !== "" && label !== ""
+  const within = !isNamed ? {} : !parts && items === 1 ? { within: label, control: element } : { whole: label }
   const start = walk.lines.length
   visitChildren(walk, element, depth + 1, { ...inherited, silent: true, parts, hasIcons, ...within })
   if (walk.options.context && walk.lines.length === start) addSign(walk, element, role, depth + 1)
@@ -364,11 +325,12 @@ function isOnlyDrawn(
   walk: Walk,
   element: PageElement,
   { label, words, hasControls }: { label: string; words: string; hasControls: boolean },
-  { within, of, control }: Inherited,
+  { within, whole, of, control }: Inherited,
 ): boolean {
   // Where the keys go in an entry to choose is the entry.
   const isChoice = /^(option|menuitem\w*)$/.test(control?.getAttribute("role") ?? "") && words === within
-  if (takesFocus(element) && element.localName !== "label" && !isChoice) return false
+  if (takesFocus(element) && element.localName !== "label" && !isChoice) return isTickLabel(walk, element, words)
+  if (whole !== undefined && label === "" && words === whole) return true
   if (label !== "") return label.includes(words) && isTip(walk, element, label)
   const listens = walk.agent.listening.has(element)
   // What stands before the words of an entry of a tree opens it, and something far above may listen for that.
@@ -391,17 +353,29 @@ function isOnlyDrawn(
   return drawn !== null && !isOwn && isSaidBy(walk, drawn, element, words)
 }
 
+/** A label that takes the focus for the box that it draws, which does not. */
+function isTickLabel(walk: Walk, element: PageElement, words: string): boolean {
+  const control = element.localName === "label" ? labelled(element) : null
+  if (!control || !isTick(control) || control.getAttribute("tabindex") !== "-1") return false
+  return nameOf(walk.tables, control, roleOf(walk.tables, control)).name.includes(words)
+}
+
 function isAllOf(control: PageElement, words: string): boolean {
   return words !== "" && tidy(textOf(control, { left: 200 }), 200) === words
 }
 
 /** It listens, and has neither words nor a place where it could be clicked: an empty slot of a component. */
 function isNothing(element: PageElement, { words, items, hasControls }: Inside): boolean {
-  if (words !== "" || items > 0 || hasControls || element.hasAttribute("tabindex")) return false
+  if (words !== "" || items > 0 || hasControls) return false
+  // What has closed lies over the page unseen, and lets the mouse through.
+  if (getComputedStyle(element).pointerEvents === "none") return true
+  if (element.hasAttribute("tabindex")) return false
   const isFlat = (part: PageElement) => {
     const { width, height } = part.getBoundingClientRect()
     return width === 0 || height === 0
   }
+  const { firstElementChild: only } = element
+  if (only && element.childElementCount === 1 && isFlat(element) && isHidden(only)) return true
   const most = 10
   const parts = Array.from(element.querySelectorAll("*"))
   return isFlat(element) && parts.length <= most && parts.every(isFlat) && !isDrawnByStyle(element)
@@ -470,8 +444,6 @@ function listCell(walk: Walk, element: PageElement, role: string, depth: number,
 export const listFunctions = [
   visitListText,
   visitListElement,
-  isWorkedAnyway,
-  isArrow,
   isProse,
   isBareBox,
   listPlain,
@@ -487,13 +459,15 @@ export const listFunctions = [
   isSaidByControls,
   isFieldTag,
   isOnlyDrawn,
+  isTickLabel,
   isAllOf,
   isNothing,
   isTip,
   isLabelOnly,
   hasTwin,
   listBox,
-  addBetween,
   areManyWords,
   listCell,
 ]
+
+declare const getComputedStyle: (element: PageElement) => PageStyle

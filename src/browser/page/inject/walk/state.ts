@@ -1,9 +1,9 @@
 // What a walk knows while it goes through a document, and how it writes a line. Runs in the page (see agent.ts).
 import { numberOf, type PageAgent } from "../agent.ts"
-import type { PageElement, PageNode } from "../dom.ts"
+import type { PageElement, PageNode, PageRoot } from "../dom.ts"
 import { textOf, tidy } from "../names.ts"
 import { isRefused, type RoleTables, takesInput } from "../roles.ts"
-import { hintOf, hintOfSign } from "./hints.ts"
+import { drawnState, hintOf, hintOfSign } from "./hints.ts"
 
 export interface WalkOptions {
   /** Only interactive elements, as a flat list. */
@@ -75,6 +75,12 @@ export interface Walk extends Omit<WalkReport, "refs" | "title"> {
   labelled?: Map<string, string>
   /** Elements of the refs, for telling equal ones apart. */
   elements: PageElement[]
+  /** Documents and shadow roots in which anything is marked as an error. */
+  marked: Map<PageRoot, boolean>
+  /** Labels that name no control for the browser: their lines, and whether something has come behind that does not say it. */
+  captions: { line: number; label: PageElement; words: string; isMet: boolean }[]
+  /** The first behind each of these. */
+  captioned: Set<PageElement>
   /** The element with the focus, also inside shadow roots. */
   focused: PageElement | null
 }
@@ -95,6 +101,8 @@ export interface Inherited {
   within?: string
   /** Inside a control: the control. */
   control?: PageElement
+  /** Inside something with a name of its words: these. A box around all of them is no target of its own. */
+  whole?: string
   /** Inside a label: what it is the label of. */
   of?: PageElement
   /** Inside a box that is drawn for a field that nobody sees. */
@@ -121,6 +129,9 @@ export interface LineParts {
 }
 
 export function addLine(walk: Walk, line: LineParts): void {
+  let hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
+  if (line.ref && line.name !== "") hint = hintOfSign(line.element, line.role, line.name)
+  meetCaption(walk, line, hint)
   const name = line.name === "" ? "" : ` ${JSON.stringify(line.name)}`
   let ref = ""
   if (line.ref) {
@@ -134,11 +145,13 @@ export function addLine(walk: Walk, line: LineParts): void {
   const indent = walk.interactive ? "" : "  ".repeat(line.depth)
   const isWord = /^[a-z]{1,40}$/.test(line.role)
   const role = isWord ? line.role : tidy(line.role, 40).replace(/[^\w-]/g, "") || "generic"
-  let hint = line.ref && line.name === "" ? hintOf(line.element, line.role, walk.interactive) : ""
-  if (line.ref && line.name !== "") hint = hintOfSign(line.element, line.role, line.name)
   const mark = walk.mark === "" ? "" : ` [${walk.mark}]`
-  const states = line.states.includes(" [invalid]") ? withReason(walk, line) : line.states
-  walk.lines.push(`${indent}- ${role}${name}${ref}${states}${hint}${mark}`)
+  walk.lines.push(`${indent}- ${role}${name}${ref}${statesIn(walk, line)}${hint}${mark}`)
+}
+
+function statesIn(walk: Walk, line: LineParts): string {
+  if (line.states.includes(" [invalid]")) return withReason(walk, line)
+  return line.states === "" && line.ref ? drawnState(line.element, line.role) : line.states
 }
 
 /** Why a field is refused: the words of the page, which stand in no list of controls, or the bubble of the browser. */
@@ -154,6 +167,77 @@ function withReason(walk: Walk, { element, states }: LineParts): string {
     .replaceAll("[", "(")
     .replaceAll("]", ")")
   return reason === "" ? states : states.replace(" [invalid]", () => ` [invalid=${JSON.stringify(reason)}]`)
+}
+
+/** What the first line behind a label says itself, or where no control comes, the label need not say. */
+function meetCaption(walk: Walk, { element, name }: LineParts, hint: string): void {
+  const caption = walk.captions.at(-1)
+  if (!caption || caption.isMet || walk.lines.length !== caption.line + 1) return
+  if (!isBesideLabel(caption.label, element)) return
+  caption.isMet = name !== caption.words && hint !== ` [hint=${JSON.stringify(caption.words)}]`
+  if (caption.isMet) walk.captioned.add(element)
+}
+
+/** In one box with it, which holds no other such label. */
+function isBesideLabel(label: PageElement, element: PageElement): boolean {
+  const highest = 4
+  let row = label.parentElement
+  for (let steps = 0; row && steps < highest && !row.contains(element); steps += 1) row = row.parentElement
+  if (!row?.contains(element)) return false
+  const labels = Array.from(row === label.parentElement ? [] : row.querySelectorAll("label"))
+  return labels.every((other) => other === label || other.control !== null)
+}
+
+export function addCaption(walk: Walk, label: PageElement, words: string): void {
+  walk.captions.push({ line: walk.lines.length, label, words, isMet: false })
+  walk.lines.push(`- text: ${plainWords(words)}`)
+}
+
+/** Takes away the labels that nothing has come behind, and boxes whose parts say all that they say. */
+export function dropIdle(walk: Walk): void {
+  const idle = new Set(walk.captions.filter(({ isMet }) => !isMet).map(({ line }) => line))
+  for (const [index, [line]] of walk.refs.entries()) if (isSaidByParts(walk, index)) idle.add(line)
+  if (idle.size === 0) return
+  const places: number[] = []
+  let left = 0
+  for (let line = 0; line < walk.lines.length; line += 1) {
+    places.push(left)
+    if (!idle.has(line)) left += 1
+  }
+  const isKept = (line: number) => !idle.has(line)
+  walk.elements = walk.elements.filter((_, index) => isKept(walk.refs[index]?.[0] ?? 0))
+  walk.refs = walk.refs.filter(([line]) => isKept(line))
+  walk.lines = walk.lines.filter((_, line) => isKept(line))
+  for (const ref of walk.refs) ref[0] = places[ref[0]] ?? 0
+  for (const frame of walk.frames) frame[0] = places[frame[0]] ?? 0
+}
+
+/** Of several boxes one in the other, each of which listens, the innermost is enough, and of one around parts its parts. */
+function isSaidByParts({ refs, elements, lines }: Walk, index: number): boolean {
+  const [line, , role, name] = refs[index] as Walk["refs"][number]
+  const element = elements[index] as PageElement
+  const most = 60
+  const told = (of: number) => (lines[of] ?? "").split("[ref=\0]")[1]
+  // A cell around a tick or an arrow.
+  const first = elements[index + 1]
+  if (/^(cell|columnheader)$/.test(role) && name === "" && told(line) === "" && first) return element.contains(first)
+  if (role !== "generic" || name === "") return false
+  if (element.hasAttribute("tabindex") || element.getAttribute("draggable") === "true") return false
+  const isPlain = told(line) === "" && name.includes(" ")
+  const words = name.endsWith("…") ? name.slice(0, -1) : name
+  let said = ""
+  let before: PageElement | undefined
+  for (let next = index + 1; next < Math.min(refs.length, index + most); next += 1) {
+    const part = elements[next] as PageElement
+    if (!element.contains(part)) break
+    const [partLine = 0, , partRole, own = ""] = refs[next] ?? []
+    if (own === name && partRole === role && told(partLine) === told(line)) return true
+    if (!isPlain || own === "" || before?.contains(part)) continue
+    before = part
+    said += said === "" ? own : ` ${own}`
+    if (said.length >= words.length) return words === name ? said === name : said.startsWith(words)
+  }
+  return false
 }
 
 /** Words of the page at the end of a line: they must not look like a ref of ours. */
@@ -205,4 +289,17 @@ export function note(walk: Walk, depth: number, words: string): void {
   walk.lines.push(`${walk.interactive ? "" : "  ".repeat(depth)}- text: (${words})`)
 }
 
-export const stateFunctions = [addLine, withReason, plainWords, flushText, refOfText, note]
+export const stateFunctions = [
+  addLine,
+  statesIn,
+  withReason,
+  meetCaption,
+  isBesideLabel,
+  addCaption,
+  dropIdle,
+  isSaidByParts,
+  plainWords,
+  flushText,
+  refOfText,
+  note,
+]

@@ -180,7 +180,12 @@ function areEntries(element: PageElement, items: readonly PageElement[]): boolea
     return branch
   })
   const [one] = branches as [PageElement]
-  return new Set(branches).size === items.length && branches.every(({ localName }) => localName === one.localName)
+  const entries = new Set(branches)
+  // The tick beside the words of an entry is no entry.
+  const isSign = (item: PageElement, place: number) =>
+    item.localName === "svg" && branches.some((branch, other) => other !== place && branch === branches[place])
+  const counted = items.filter((item, place) => !isSign(item, place)).length
+  return entries.size > 1 && entries.size === counted && branches.every(({ localName }) => localName === one.localName)
 }
 
 /** What a look for items has found besides them, and how many elements it may still look at. */
@@ -230,7 +235,7 @@ export function gatherItems(walk: Walk, element: PageElement, found: PageElement
   state.own?.push(element)
 }
 
-function isControl(walk: Walk, element: PageElement): boolean {
+export function isControl(walk: Walk, element: PageElement): boolean {
   const tag = element.localName
   return (
     tag === "input" || tag === "select" || tag === "textarea" || hasRole(walk.tables, element, walk.tables.interactive)

@@ -89,13 +89,24 @@ export function rangeValue(element: PageElement, role: string): string {
 /** In a list of controls: the words that a drawn box shows as its value, which are not its name. */
 function addShownText(walk: Walk, element: PageElement, role: string, start: number, most: number): void {
   const isBox = /^(combobox|textbox|searchbox|spinbutton)$/.test(role) || element.hasAttribute("aria-haspopup")
-  if (!isBox) return
+  if (!isBox) return void addShownWords(walk, element, role, start)
   const shown = { left: 4 * most, withoutOpened: true, seenOnly: true }
   // What its own buttons are called is no part of the value, unless one of them shows it.
   const text =
     shortened(textOf(element, { ...shown, withoutButtons: true }), most) || shortened(textOf(element, shown), most)
   const line = walk.lines[start] as string
   if (text !== "" && !line.includes(JSON.stringify(text))) walk.lines[start] = `${line}: ${plainWords(text)}`
+}
+
+/** What a button shows that its makers have called otherwise: the month on "Choose month". Letters of an icon are none. */
+function addShownWords(walk: Walk, element: PageElement, role: string, start: number): void {
+  const most = 30
+  if (role !== "button" || !element.hasAttribute("aria-label")) return
+  const words = tidy(textOf(element, { left: 4 * most, seenOnly: true }), 2 * most)
+  const name = (element.getAttribute("aria-label") ?? "").toLowerCase()
+  const isIcon = /^[^\p{Lu}\d]*$/u.test(words)
+  if (isIcon || words.length > most || name.includes(words.toLowerCase())) return
+  walk.lines[start] += `: ${plainWords(words)}`
 }
 
 function addOptions(walk: Walk, element: PageElement, inside: number): void {
@@ -131,5 +142,6 @@ export const valuesFunctions = [
   addPlaceholder,
   rangeValue,
   addShownText,
+  addShownWords,
   addOptions,
 ]

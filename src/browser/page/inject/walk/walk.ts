@@ -7,10 +7,10 @@ import type { PageDocument, PageElement, PageStyle } from "../dom.ts"
 import { titleOf } from "../hit.ts"
 import { generatingElements } from "../names.ts"
 import { roleTables } from "../roles.ts"
-import { tellApart, tellPlaces } from "./apart.ts"
+import { tellApart, tellChips, tellPlaces } from "./apart.ts"
 import { visitChildren } from "./children.ts"
 import { visitListElement, visitListText } from "./list.ts"
-import { flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
+import { dropIdle, flushText, type Walk, type WalkOptions, type WalkReport } from "./state.ts"
 import { visitTreeElement, visitTreeText } from "./tree.ts"
 
 /**
@@ -48,14 +48,19 @@ export function walkPage(agent: PageAgent, options: WalkOptions): string {
     referred: new Set(),
     mark: "",
     elements: [],
+    marked: new Map(),
+    captions: [],
+    captioned: new Set(),
     focused: focusedElement(),
   }
   const changed = hasChanged(agent)
   walkFrom(walk, options.selector)
   flushText(walk)
   if (options.interactive && options.context) {
+    dropIdle(walk)
     tellApart(walk)
     tellPlaces(walk)
+    tellChips(walk)
   }
   agent.labels = new Map()
   watchChanges(agent)
