@@ -45,7 +45,7 @@ async function click(line: RegExp): Promise<string> {
 test("lists small controls that only screen readers are not told of, and nothing that covers or is kept away", async () => {
   assert.deepEqual(lines(/"up|cross|arrow|Kept away|Behind|Upload|backdrop/), [
     '- button [hint="up"]',
-    '- generic [hint="cross icon"]',
+    '- generic (of Rome) [hint="cross icon"]',
     '- button "Upload" [disabled]',
   ])
   assert.equal(await click(/hint="up"/), "3")

@@ -13,7 +13,8 @@ export function listLabel(walk: Walk, element: PageElement, depth: number, inher
   const words = tidy(textOf(element, { left: 2 * longest }), 2 * longest)
   const start = walk.lines.length
   visitChildren(walk, element, depth, inherited)
-  const isLabel = walk.lines.length === start && /[\p{L}\p{N}]/u.test(words) && words.length <= longest
+  const isSaid = walk.lines.at(-1)?.includes(JSON.stringify(words)) === true
+  const isLabel = walk.lines.length === start && !isSaid && /[\p{L}\p{N}]/u.test(words) && words.length <= longest
   if (isLabel) addCaption(walk, element, words)
 }
 

@@ -27,8 +27,9 @@ function isArrow(element: PageElement): boolean {
 }
 
 /** Screen readers are told of an entry alone whether it is ticked; people tick it at the box that it holds. */
-export function isItemsTick(element: PageElement, { whole }: Inherited): boolean {
-  return whole !== undefined && element.getAttribute("role") === "checkbox" && !element.hasAttribute("inert")
+export function isItemsTick(element: PageElement, { whole, control }: Inherited): boolean {
+  const isInEntry = whole !== undefined || control?.getAttribute("role") === "treeitem"
+  return isInEntry && element.getAttribute("role") === "checkbox" && !element.hasAttribute("inert")
 }
 
 export const concealedFunctions = [isWorkedAnyway, isArrow, isItemsTick]

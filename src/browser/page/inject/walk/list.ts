@@ -179,7 +179,7 @@ function listInside(
   if (/^(button|link|checkbox|radio|switch|option|menuitem\w*|tab|treeitem|slider)$/.test(role)) {
     inside.within = name
     inside.control = element
-  } else if (role === "treeitem" && name !== "") inside.whole = name
+  }
   visitChildren(walk, element, depth + 1, inside)
   // "Loading", "Nothing found": a list without entries says why.
   if (role !== "listbox" || walk.lines.length > start + 1) return

@@ -130,7 +130,7 @@ export function lookInside(walk: Walk, element: PageElement): Inside {
   // One that listens for its rows or entries is no target itself.
   const isList = /^(ul|ol|dl|menu|table|tbody)$/.test(element.localName)
   const isPlain = (isList && found.length > 0) || (found.length > 1 && areEntries(element, found))
-  const hasIcons = !isPlain && haveIcons(element, found)
+  const hasIcons = haveIcons(element, found)
   const isMenu = isPlain || hasIcons
   const budget: TextBudget = { left: 1000 }
   const all = tidy(textOf(element, budget), Infinity)
