@@ -336,7 +336,10 @@ function classesOf(element: PageElement): string[] {
 }
 
 function stateWords(element: PageElement, isAround = false): string {
-  const names = (element.getAttribute("class") ?? "").split(/\s+/)
+  const classes = element.getAttribute("class") ?? ""
+  // Most have no such word, and are asked for each line.
+  if (!/active|selected|current|checked|indeterminate|disabled|expanded|open/i.test(classes)) return ""
+  const names = classes.split(/\s+/)
   // What another kind of thing is called by a word of its own may be anything: `tag-checked`.
   const read = isAround ? names.filter((name) => /^(is[-_]*)?[a-z]+$/.test(name)) : names
   const found = new Set(read.map(stateOfClass))
