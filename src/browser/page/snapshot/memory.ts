@@ -33,6 +33,8 @@ export class SnapshotMemory {
   #changedUnseen = false
   /** What was shown last of the other kinds, by its options. */
   readonly #shown = new Map<string, Remembered>()
+  /** What was shown of each before it looked otherwise. */
+  readonly #earlier = new Map<string, Remembered>()
 
   /** The page was changing when it was last asked: it will have changed again. */
   isMoving = false
@@ -51,14 +53,22 @@ export class SnapshotMemory {
   /** Of long pages only the last snapshot is kept, whatever its kind. */
   show(snapshot: Remembered): void {
     const [mostKinds, mostLines] = [2, 2_000]
+    const before = this.#shown.get(snapshot.key)
+    if (before && !isAlike(before, snapshot)) this.#earlier.set(snapshot.key, before)
     this.#shown.delete(snapshot.key)
     if (snapshot.lines.length <= mostLines) this.#shown.set(snapshot.key, snapshot)
     for (const key of this.#shown.keys()) if (this.#shown.size > mostKinds) this.#shown.delete(key)
+    for (const key of this.#earlier.keys()) if (!this.#shown.has(key)) this.#earlier.delete(key)
   }
 
   /** The snapshot with these options that was shown last. */
   shownAs(key: string): Remembered | undefined {
     return this.#last?.key === key ? this.#last : this.#shown.get(key)
+  }
+
+  /** What was shown with these options before that one, and looked otherwise. */
+  shownEarlier(key: string): Remembered | undefined {
+    return this.#earlier.get(key)
   }
 
   /** After a walk that nobody was shown: pages watch for changes since that one, not since this snapshot. */
@@ -107,4 +117,10 @@ export class SnapshotMemory {
       return undefined
     }
   }
+}
+
+export function isAlike(one: Remembered, other: Remembered): boolean {
+  if (one === other) return true
+  if (one.url !== other.url || one.lines.length !== other.lines.length) return false
+  return one.lines.every(({ text }, index) => text === other.lines[index]?.text)
 }

@@ -6,7 +6,7 @@ import { inMain } from "../watch-effects.ts"
 import { composeLines } from "./compose.ts"
 import type { Line } from "./line.ts"
 import { type Change, diffLines, foldGone } from "./diff.ts"
-import type { Remembered } from "./memory.ts"
+import { isAlike, type Remembered } from "./memory.ts"
 import { charsPerToken, compact, type Cut, cut, find, fit } from "./shape.ts"
 import { hasMissed, walkFrames } from "./walk-frames.ts"
 
@@ -65,6 +65,7 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   const before = tab.memory.last
   const key = keyOf(options)
   const shownBefore = tab.memory.shownAs(key)
+  const earlier = tab.memory.shownEarlier(key)
   const { inputAt } = tab.memory
   const walked = { ...options, isFolded: isFolded(options) }
   let taken = await takeAgain(tab, walked, key, signal)
@@ -83,7 +84,7 @@ export async function takeSnapshot(tab: Tab, operation: Operation, options: Snap
   if (options.diff && shownBefore?.url === taken.url) {
     // Of the changes, too, a search shows a few only: the others are still to be told.
     if (options.find !== "") tab.memory.restore(before)
-    return { ...showChanges(shownBefore, taken, lines, options), title: taken.title }
+    return { ...showChanges({ before: shownBefore, earlier }, taken, lines, options), title: taken.title }
   }
   const shown = shorten(lines, options)
   return { ...finish(shown, options, taken.folded), title: taken.title }
@@ -136,8 +137,7 @@ function isSameAs(before: Remembered, now: Remembered): boolean {
   if (before.url !== now.url) return false
   // Another kind of snapshot: then only what the document itself says can be compared.
   if (before.key !== now.key) return !now.changed
-  const { lines } = now
-  return lines.length === before.lines.length && lines.every(({ text }, index) => text === before.lines[index]?.text)
+  return isAlike(before, now)
 }
 
 /** Nothing but what screen readers are told at once: pages say so before they draw it. */
@@ -263,21 +263,29 @@ function noteOf({ left }: Cut, options: SnapshotOptions): string {
   return most < 600 ? `\n[truncated: ${left}]` : `\n[truncated: ${left}; ${adviceFor(options)}]`
 }
 
+interface Seen {
+  /** What was shown last. */
+  before: Remembered
+  /** What was shown before that, and looked otherwise. */
+  earlier: Remembered | undefined
+}
+
 /** `lines`: what would be shown of all that is there now. */
-function showChanges(before: Remembered, now: Remembered, lines: Line[], options: SnapshotOptions): Shown {
-  const changes =
-    before === now
-      ? []
-      : diffLines(
-          before.lines.map((line) => line.text),
-          now.lines,
-        )
+function showChanges({ before, earlier }: Seen, now: Remembered, lines: Line[], options: SnapshotOptions): Shown {
+  const changes = before === now ? [] : changesSince(before, now)
   if (changes.length === 0) {
     const isElsewhere = before !== now && now.changed && !showsAll(options)
     return finish({ lines: [], left: "" }, options, 0, isElsewhere ? changedElsewhere : "(no changes)")
   }
   // A search looks among all that is gone.
   const signed = (options.find === "" ? foldGone(changes) : changes).map((change) => toLine(change))
+  const shortest = Math.min(lengthOf(signed), lengthOf(lines))
+  if (options.find === "" && changes.length >= fewestForWhole && earlier?.url === now.url) {
+    const since = foldGone(changesSince(earlier, now)).map((change) => toLine(change))
+    const note: Line = { text: since.length === 0 ? asEarlier : `${asEarlier.slice(0, -1)}, but for:)`, depth: 0 }
+    // What it opened for a while is gone, and with it nothing that its reader has not seen.
+    if (2 * lengthOf([note, ...since]) < shortest) return finish(shorten([note, ...since], options), options, 0)
+  }
   // Another view of a page under the same address: telling what is gone would only take more words.
   if (options.find === "" && changes.length >= fewestForWhole && lengthOf(signed) > lengthOf(lines)) {
     const note: Line = { text: changedThroughout, depth: 0 }
@@ -288,7 +296,15 @@ function showChanges(before: Remembered, now: Remembered, lines: Line[], options
   return finish(shorten(wanted, options), options, 0, changedOtherwise)
 }
 
+function changesSince({ lines }: Remembered, now: Remembered): Change[] {
+  return diffLines(
+    lines.map((line) => line.text),
+    now.lines,
+  )
+}
+
 const fewestForWhole = 20
+const asEarlier = "(again as it was before the last change)"
 const changedThroughout = "(most of it has changed: this is all that is there now)"
 const changedOtherwise = "(nothing that matches has changed, but something else)"
 const changedElsewhere =

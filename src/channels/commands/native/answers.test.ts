@@ -143,10 +143,15 @@ describe("what is an owner's alone", () => {
 
   test("restarts when the answer is written, and not before; nobody else's refusal does", async () => {
     const reasons: string[] = []
-    const restart = { services: { restart: (reason: string) => void reasons.push(reason) } }
+    const begin = (reason: string) => void reasons.push(reason)
+    const restart = { services: { restarts: { check: async () => undefined, begin } } }
     await use("restart", { ...restart, ...other })
     assert.deepEqual(reasons, [])
     assert.match((await use("restart", restart)).text, /restarts now/)
+    assert.deepEqual(reasons, ["asked for by 5"])
+    const problem = new AppError("port-in-use", "Port 5 is in use", { hint: "Take another" })
+    const kept = await use("restart", { services: { restarts: { check: async () => problem, begin } } })
+    assert.match(kept.text, /does not restart: it would not come back\.\n\nPort 5 is in use\n\nTake another\./)
     assert.deepEqual(reasons, ["asked for by 5"])
   })
 
