@@ -21,13 +21,13 @@ if (files.length === 0) {
 }
 // Whoever runs some of them looks for something: then each has a process of its own.
 const batches = words.length > 0 ? { files, remove: () => undefined } : batchTests(root, files)
-// Seven at once on the two cores that this is meant for: many tests wait for a limit or a page for much of their time.
+// Five at once on the two cores that this is meant for: many tests wait for a limit or a page for much of their time.
 // --test-force-exit is left out on purpose: a test that leaves something running must be seen.
 const options = [
   // Much of what a test file makes at its start stays: with little room V8 copies it again and again, a twentieth of a run.
   "--min-semi-space-size=16",
   "--test",
-  "--test-concurrency=7",
+  "--test-concurrency=5",
   "--test-timeout=60000",
   "--test-reporter=spec",
   "--import=./test/support/watchdog.ts",
