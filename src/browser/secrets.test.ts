@@ -92,6 +92,31 @@ test("a login by names: the site gets the values, nothing that the model reads h
   }
 })
 
+test("neither what the browser has against a field nor a guess at its words tells what was filled in", async () => {
+  await use({ action: "navigate", url: site.url })
+  const mail = "() => void (document.querySelector('[name=user]').type = 'email')"
+  await act({ kind: "evaluate", fn: mail })
+  const page = await look()
+  const [user, field] = [refIn(page, "User"), refIn(page, "Password")]
+  await act({ kind: "fill", fields: [{ ref: user, secret: "user" }] })
+  await act({ kind: "fill", fields: [{ ref: field, secret: "shop" }] })
+  // Chromium's words for an address without an "@" are about the very address.
+  await act({ kind: "click", ref: refIn(page, "Sign in") })
+  for (const mode of ["efficient", "full"]) {
+    const text = await look(mode)
+    assert.match(text, /textbox "User" \[ref=\w+\] \[invalid\]/)
+    assert.doesNotMatch(text, /lovelace/)
+  }
+  const guesses: [string, string][] = [
+    [user, "a"],
+    [user, "z"],
+    [field, "M"],
+    [field, "z"],
+  ]
+  for (const [ref, guess] of guesses)
+    await assert.rejects(act({ kind: "select", ref, values: [guess] }), { code: "forbidden" }, guess)
+})
+
 async function unzipped(path: string): Promise<string[]> {
   const zip = await readFile(path)
   const end = zip.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))

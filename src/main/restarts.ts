@@ -3,7 +3,7 @@
 import { type Config, readFirstConfig } from "../config/index.ts"
 import { checkGatewayToken, type Problem, resolveBinding } from "../gateway/index.ts"
 import { listen } from "../kernel/http/index.ts"
-import { AppError } from "../kernel/index.ts"
+import { AppError, describeError } from "../kernel/index.ts"
 import type { Core } from "./core.ts"
 
 export interface Restarts {
@@ -35,8 +35,8 @@ export function createRestarts({ core, ports, begin }: RestartOptions): Restarts
       await tryStart(config, stateFolder, new Set(Object.values(ports())))
       return undefined
     } catch (error) {
-      if (error instanceof AppError) return error
-      throw error
+      // Whatever it is that keeps this from being tried, a start would meet it.
+      return error instanceof AppError ? error : new AppError("internal", describeError(error), { cause: error })
     }
   }
   return {

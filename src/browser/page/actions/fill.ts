@@ -44,6 +44,10 @@ async function choose(
       throw new AppError("bad-request", `The text of ref ${number} does not hold '${request.values[0]}'`, {
         hint: "Give words that stand in one line of it, as a snapshot shows them",
       })
+    case "secret":
+      throw new AppError("forbidden", `What the field of ref ${number} holds is not looked at`, {
+        hint: "It is a secret, or a person typed it; fill the field anew, or leave it as it is",
+      })
     case "not-select":
       throw new AppError("bad-request", `The element of ref ${number} is not a list of options`, {
         hint: "Menus made by the page are opened and chosen from with clicks",

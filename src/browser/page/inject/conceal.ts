@@ -38,6 +38,11 @@ export function concealElement(agent: PageAgent, element: PageElement): void {
   style?.setProperty("-webkit-text-security", "disc", "important")
 }
 
+/** Nobody but its person and its page may know what stands in it: also not by guessing, or by what is said of it. */
+export function isConcealed(agent: PageAgent, element: PageElement): boolean {
+  return element.type === "password" || agent.concealed.has(element)
+}
+
 /** How many fields still hold what must not be seen. */
 export function concealedFields(agent: PageAgent): number {
   let count = 0
@@ -86,7 +91,15 @@ export function leavePerson(agent: PageAgent): void {
   agent.stopPerson = null
 }
 
-export const concealFunctions = [fillSecret, concealElement, concealedFields, concealWords, watchPerson, leavePerson]
+export const concealFunctions = [
+  fillSecret,
+  concealElement,
+  isConcealed,
+  concealedFields,
+  concealWords,
+  watchPerson,
+  leavePerson,
+]
 
 declare const self: { origin: string }
 declare const document: PageDocument & {

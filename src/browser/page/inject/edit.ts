@@ -2,6 +2,7 @@
 // Runs in the page (see agent.ts).
 import { elementOf, type PageAgent, numberOf } from "./agent.ts"
 import { fieldFor, isCatcher, isEditable, isHelper } from "./catcher.ts"
+import { isConcealed } from "./conceal.ts"
 import { isDial } from "./dial.ts"
 import type { PageDocument, PageElement, PageEvent, PageRoot, PageWindow } from "./dom.ts"
 import { bringIntoView, firstBox } from "./boxes.ts"
@@ -166,7 +167,7 @@ export function heldText(agent: PageAgent, id: number, typed: string): Held {
     id: numberOf(agent, element),
     text,
     taken,
-    secret: element.type === "password" || agent.concealed.has(element),
+    secret: isConcealed(agent, element),
   }
 }
 

@@ -2,6 +2,7 @@
 import { elementOf, type PageAgent } from "./agent.ts"
 import type { PageElement, PageNode, PageWindow } from "./dom.ts"
 import { isCatcher, isEditable } from "./catcher.ts"
+import { isConcealed } from "./conceal.ts"
 import { hasFocus, takesValue } from "./edit.ts"
 import { bringIntoView } from "./boxes.ts"
 import { isTiny } from "./walk/hints.ts"
@@ -37,7 +38,7 @@ export function fieldState(agent: PageAgent, id: number, text: string): FieldSta
 }
 
 export type SelectState =
-  | { kind: "gone" | "not-select" | "single" | "selected" | "marked" | "no-words" }
+  | { kind: "gone" | "not-select" | "single" | "selected" | "marked" | "no-words" | "secret" }
   | { kind: "missing"; index: number }
 
 /** Chooses exactly the options of these values or labels; nothing is changed when one is missing (or disabled). */
@@ -45,8 +46,10 @@ export function selectOptions(agent: PageAgent, id: number, values: string[]): S
   const element = elementOf(agent, id)
   if (!element) return { kind: "gone" }
   const { options } = element
-  if (element.localName !== "select" || !options)
-    return { kind: holdsText(element) ? markWords(element, values) : "not-select" }
+  if (element.localName !== "select" || !options) {
+    if (!holdsText(element)) return { kind: "not-select" }
+    return { kind: holdsSecret(agent, element) ? "secret" : markWords(element, values) }
+  }
   if (values.length > 1 && !element.multiple) return { kind: "single" }
   const all: PageElement[] = []
   for (let index = 0; index < options.length; index += 1) all.push(options[index] as PageElement)
@@ -72,6 +75,12 @@ export function selectOptions(agent: PageAgent, id: number, values: string[]): S
 function holdsText(element: PageElement): boolean {
   if (element.editContext || isCatcher(element) || !isEditable(element)) return false
   return element.getAttribute("role") !== "combobox" && !element.hasAttribute("list")
+}
+
+/** Whether words are in it would be told word by word. */
+function holdsSecret(agent: PageAgent, element: PageElement): boolean {
+  const isPart = (other: PageElement) => other.contains(element) || element.contains(other)
+  return isConcealed(agent, element) || Array.from(agent.concealed).some(isPart)
 }
 
 /** Marks the first place of some words, as the mouse is drawn over them. */
@@ -127,7 +136,7 @@ export function scrollTo(agent: PageAgent, id: number): boolean {
   return element !== null
 }
 
-export const formFunctions = [fieldState, selectOptions, holdsText, markWords, focusOn, scrollTo]
+export const formFunctions = [fieldState, selectOptions, holdsText, holdsSecret, markWords, focusOn, scrollTo]
 
 declare const getSelection: PageWindow["getSelection"]
 declare const Event: new (type: string, options: object) => object

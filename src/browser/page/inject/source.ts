@@ -25,7 +25,7 @@ import { apartFunctions } from "./walk/apart.ts"
 import { aroundFunctions } from "./walk/around.ts"
 import { besideFunctions } from "./walk/beside.ts"
 import { cellsFunctions } from "./walk/cells.ts"
-import { concealedFunctions } from "./walk/concealed.ts"
+import { ariaHiddenFunctions } from "./walk/aria-hidden.ts"
 import { childrenFunctions } from "./walk/children.ts"
 import { drawnFunctions } from "./walk/drawn.ts"
 import { hintsFunctions } from "./walk/hints.ts"
@@ -58,7 +58,7 @@ const all = [
   ...listFunctions,
   ...aroundFunctions,
   ...besideFunctions,
-  ...concealedFunctions,
+  ...ariaHiddenFunctions,
   ...apartFunctions,
   ...hitFunctions,
   ...panesFunctions,

@@ -38,3 +38,9 @@ test("tells what the page has against a field, in a list of controls with its wo
   assert.match(snapshot, /- textbox "User" \[ref=\w+\] \[invalid\]$/m)
   assert.match(snapshot, /That is taken\./)
 })
+
+test("tells in a list of controls what only the look of the words beside a field says", async () => {
+  await bench.call("POST", "/navigate", { url: `${pages.url}/refused.html` })
+  const { snapshot } = (await bench.call("GET", "/snapshot?mode=efficient")).body
+  assert.match(snapshot, /^- textbox "Town" \[ref=\w+\] \[invalid="There is no such town"\]$/m)
+})

@@ -28,7 +28,7 @@ function asHint(words: string): string {
 }
 
 /** ` [hint="..."]` of words of the page, which must not look like more than that. */
-function inBrackets(name: string, words: string): string {
+export function inBrackets(name: string, words: string): string {
   const plain = words.replaceAll("[", "(").replaceAll("]", ")").replaceAll(/["\\]/g, "'")
   return plain === "" ? "" : ` [${name}="${plain}"]`
 }
@@ -87,34 +87,30 @@ function hasOtherFields(place: PageElement, element: PageElement): boolean {
   return false
 }
 
-/** ` [error="..."]`: what the page says is wrong with a field, beside it and to people alone; "" where nothing is. */
-export function errorOf(element: PageElement, role: string, marked: Map<PageRoot, boolean>): string {
+/** What a page marks as wrong beside a field of text, for people alone; "" where nothing is. */
+export function errorBeside(element: PageElement, role: string, marked: Map<PageRoot, boolean>): string {
   if (!/^(textbox|searchbox|combobox|listbox|spinbutton)$/.test(role)) return ""
   const [most, highest] = [120, 6]
   const marks = "[class*=error],[class*=invalid],[class*=danger]"
   const root = element.getRootNode()
-  const isTold = /^(?!false$)./.test(element.getAttribute("aria-invalid") ?? "")
   // One question for a page without such words, which most pages are.
   if (!marked.has(root)) marked.set(root, root.querySelector(marks) !== null)
-  if (!isTold && !marked.get(root)) return ""
+  if (!marked.get(root)) return ""
   // What is told of elsewhere, or is red because it deletes something.
   const others = "[role=alert],[role=status],button,a,label,[role=button]"
   const isOther = (part: PageElement) => part.closest(others) !== null || part.querySelector("button,a,input") !== null
-  const wordsOf = (part: PageElement | null | undefined) =>
-    !part || part.contains(element) || isOther(part) || !part.checkVisibility()
+  const wordsOf = (part: PageElement) =>
+    part.contains(element) || isOther(part) || !part.checkVisibility()
       ? ""
       : tidy(textOf(part, { left: 2 * most }), most)
-  const ids = isTold
-    ? ["aria-errormessage", "aria-describedby"].flatMap((name) => (element.getAttribute(name) ?? "").split(/\s+/))
-    : []
-  let words = ids.map((id) => wordsOf(id === "" ? null : root.getElementById?.(id))).find(Boolean) ?? ""
+  let words = ""
   let place = element.parentElement
   for (let steps = 0; words === "" && place && place.localName !== "body" && steps < highest; steps += 1) {
     if (hasOtherFields(place, element)) break
     words = Array.from(place.querySelectorAll(marks)).slice(0, 5).map(wordsOf).find(Boolean) ?? ""
     place = place.parentElement
   }
-  return inBrackets("invalid", words)
+  return words
 }
 
 /** The other handle of a slider for a range: both have the words beside them in common. */
@@ -380,7 +376,7 @@ export const hintsFunctions = [
   isBarOf,
   isLabelOfNext,
   hasOtherFields,
-  errorOf,
+  errorBeside,
   isOnTrack,
   isTiny,
   fieldsSelector,

@@ -36,8 +36,7 @@ import {
   seenOf,
 } from "./special.ts"
 import { addBetween, listLabel } from "./beside.ts"
-import { isItemsTick, isWorkedAnyway } from "./concealed.ts"
-import { errorOf } from "./hints.ts"
+import { isItemsTick, isWorkedAnyway } from "./aria-hidden.ts"
 import { drawsEntry, isLabelFor, isOnlyAround, isParked } from "./hosts.ts"
 import { addLine, type FieldBox, type Inherited, plainWords, type Walk } from "./state.ts"
 import {
@@ -159,9 +158,7 @@ function listControl(walk: Walk, element: PageElement, role: string, depth: numb
   const states = statesOf(walk.tables, element, role)
   const start = walk.lines.length
   const opened = box && !/\[(expanded|collapsed)\]/.test(states) ? box.states : ""
-  const isKnown = states.includes(" [invalid]")
-  const error = walk.options.context && !isKnown ? errorOf(element, role, walk.marked) : ""
-  addLine(walk, { element, role, name, depth, states: states + opened + error, ref: true })
+  addLine(walk, { element, role, name, depth, states: states + opened, ref: true })
   const isDone = addValue(walk, element, role, depth + 1, start)
   if (box) tellBox(walk, box, element, start)
   if (isDone || isLeaf) return

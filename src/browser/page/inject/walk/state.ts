@@ -1,9 +1,10 @@
 // What a walk knows while it goes through a document, and how it writes a line. Runs in the page (see agent.ts).
 import { numberOf, type PageAgent } from "../agent.ts"
+import { isConcealed } from "../conceal.ts"
 import type { PageElement, PageNode, PageRoot } from "../dom.ts"
 import { textOf, tidy } from "../names.ts"
 import { isRefused, type RoleTables, takesInput } from "../roles.ts"
-import { drawnState, hintOf, hintOfSign } from "./hints.ts"
+import { drawnState, errorBeside, hintOf, hintOfSign, inBrackets } from "./hints.ts"
 
 export interface WalkOptions {
   /** Only interactive elements, as a flat list. */
@@ -150,23 +151,29 @@ export function addLine(walk: Walk, line: LineParts): void {
 }
 
 function statesIn(walk: Walk, line: LineParts): string {
-  if (line.states.includes(" [invalid]")) return withReason(walk, line)
-  return line.states === "" && line.ref ? drawnState(line.element, line.role) : line.states
+  const { element, role, states } = line
+  if (!line.ref) return states
+  const isTold = states.includes(" [invalid]")
+  const told = isTold ? reasonOf(walk, element) : ""
+  const reason = told === "" && walk.options.context ? errorBeside(element, role, walk.marked) : told
+  if (reason !== "") {
+    const why = inBrackets("invalid", reason)
+    return isTold ? states.replace(" [invalid]", () => why) : states + why
+  }
+  return states === "" ? drawnState(element, role) : states
 }
 
 /** Why a field is refused: the words of the page, which stand in no list of controls, or the bubble of the browser. */
-function withReason(walk: Walk, { element, states }: LineParts): string {
+function reasonOf(walk: Walk, element: PageElement): string {
   const most = 120
   const ids = element.getAttribute("aria-errormessage") ?? element.getAttribute("aria-describedby") ?? ""
   const root = element.getRootNode()
   const parts = ids.split(/\s+/).map((id) => root.getElementById?.(id))
   const told = parts.map((part) => (part?.checkVisibility() ? textOf(part, { left: 2 * most }) : "")).join(" ")
-  const words =
-    told.trim() !== "" ? (walk.interactive ? told : "") : isRefused(element) ? element.validationMessage : ""
-  const reason = plainWords(tidy(words ?? "", most))
-    .replaceAll("[", "(")
-    .replaceAll("]", ")")
-  return reason === "" ? states : states.replace(" [invalid]", () => ` [invalid=${JSON.stringify(reason)}]`)
+  if (told.trim() !== "") return walk.interactive ? tidy(told, most) : ""
+  // The browser's words may be about what was typed, letter for letter.
+  const isSaid = isRefused(element) && (element.value === "" || !isConcealed(walk.agent, element))
+  return isSaid ? tidy(element.validationMessage ?? "", most) : ""
 }
 
 /** What the first line behind a label says itself, or where no control comes, the label need not say. */
@@ -292,7 +299,7 @@ export function note(walk: Walk, depth: number, words: string): void {
 export const stateFunctions = [
   addLine,
   statesIn,
-  withReason,
+  reasonOf,
   meetCaption,
   isBesideLabel,
   addCaption,

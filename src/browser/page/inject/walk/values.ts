@@ -1,5 +1,6 @@
 // What controls hold: the text of fields, the options of a select, the place of a slider. Runs in the page.
 import { isCatcher } from "../catcher.ts"
+import { isConcealed } from "../conceal.ts"
 import type { PageElement } from "../dom.ts"
 import { ariaOf } from "../internals.ts"
 import { generatedWords, nameOf, textOf, tidy } from "../names.ts"
@@ -26,7 +27,7 @@ export function addValue(walk: Walk, element: PageElement, role: string, inside:
   if (tag === "input" || tag === "textarea") {
     if (role === "button") addChosen(walk, element, start)
     if (role === "checkbox" || role === "radio" || role === "button" || role === "switch") return true
-    const hidden = element.type === "password" || walk.agent.concealed.has(element)
+    const hidden = isConcealed(walk.agent, element)
     // What a helper of an editor holds is a piece of its text, or what is selected.
     const held = isCatcher(element) ? "" : element.value
     const value = hidden ? "•".repeat(Math.min(8, held.length)) : shortened(held, most)

@@ -32,4 +32,4 @@ export function isItemsTick(element: PageElement, { whole, control }: Inherited)
   return isInEntry && element.getAttribute("role") === "checkbox" && !element.hasAttribute("inert")
 }
 
-export const concealedFunctions = [isWorkedAnyway, isArrow, isItemsTick]
+export const ariaHiddenFunctions = [isWorkedAnyway, isArrow, isItemsTick]
