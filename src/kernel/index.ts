@@ -1,6 +1,7 @@
 // What every other folder may use of the kernel. HTTP parts are in kernel/http.
 export * from "./abort.ts"
 export * from "./background.ts"
+export * from "./beginnings.ts"
 export * from "./clock.ts"
 export * from "./crash-point.ts"
 export { type Written, moveDurableFile, writeDurableFile, writeDurableFileSync } from "./durable-file.ts"

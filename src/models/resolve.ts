@@ -126,6 +126,9 @@ export const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
   google: { kind: "google" },
 }
 
+/** One for all, so that what is known of a target is found again. */
+const noEntry: ModelEntryConfig = {}
+
 /** Throws `model-unknown` when no provider has this name. */
 export function resolveTarget(view: ModelsView, id: string): ModelTarget {
   const slash = id.indexOf("/")
@@ -134,7 +137,7 @@ export function resolveTarget(view: ModelsView, id: string): ModelTarget {
   if (id === offlineModelId) {
     const unknown = { maxOutputTokens: undefined, reasoning: [], canBeOff: true, prices: undefined }
     const contextTokens = offlineContextTokens
-    return { id, providerName, modelId, settings: undefined, entry: {}, contextTokens, vision: false, ...unknown }
+    return { id, providerName, modelId, settings: undefined, entry: noEntry, contextTokens, vision: false, ...unknown }
   }
   const settings = Object.hasOwn(view.providers, providerName)
     ? view.providers[providerName]
@@ -146,7 +149,7 @@ export function resolveTarget(view: ModelsView, id: string): ModelTarget {
       hint: `Add models.providers.${shorten(providerName)} to the configuration, or use ${offlineModelId}.`,
     })
   }
-  const entry = (Object.hasOwn(settings.models ?? {}, modelId) ? settings.models?.[modelId] : undefined) ?? {}
+  const entry = (Object.hasOwn(settings.models ?? {}, modelId) ? settings.models?.[modelId] : undefined) ?? noEntry
   const known = findKnownModel(settings.kind, settings.preset, modelId, settings.baseUrl)
   return { id, providerName, modelId, settings, entry, ...factsOf(settings, modelId, entry, known) }
 }

@@ -2,7 +2,7 @@
 import { AppError, type JsonObject } from "../../kernel/index.ts"
 import type { StepCall } from "../providers/contract.ts"
 import { overlay } from "../providers/overlay.ts"
-import { stringifyMessages, toWireMessages } from "./messages.ts"
+import { messagesInJson } from "./messages.ts"
 import { presetOf, type Ways } from "./presets.ts"
 import { thinkingFields } from "./thinking.ts"
 import { adaptToolSchema } from "./tool-schema.ts"
@@ -11,18 +11,22 @@ import { hostOf, waysOf } from "./ways.ts"
 export interface WireRequest {
   url: string
   headers: Headers
-  body: string
+  /** JSON. */
+  body: Buffer
 }
 
 export function toWireRequest(call: StepCall): WireRequest {
   const ways = waysOf(call.settings, call.target)
-  return { url: addressOf(call), headers: headersOf(call, ways), body: stringify(bodyOf(call, ways)) }
+  return { url: addressOf(call), headers: headersOf(call, ways), body: bodyOf(call, ways) }
 }
 
-/** The messages are nearly all of it, and nearly all of them were sent before. */
-function stringify({ messages, ...rest }: JsonObject): string {
-  if (!Array.isArray(messages)) return JSON.stringify({ ...rest, messages })
-  return `${JSON.stringify(rest).slice(0, -1)},"messages":${stringifyMessages(messages)}}`
+function bodyOf(call: StepCall, ways: Ways): Buffer {
+  const { settings, target } = call
+  const body = overlay(overlay(fieldsOf(call, ways), settings.extraBody ?? {}), target.entry.extraBody ?? {})
+  // Said by `extraBody` in place of ours.
+  if (Object.hasOwn(body, "messages")) return Buffer.from(JSON.stringify(body))
+  const messages = messagesInJson({ ...call, dummySignatures: checksSignatures(call) }, ways)
+  return Buffer.concat([Buffer.from(`${JSON.stringify(body).slice(0, -1)},"messages":`), messages, Buffer.from("}")])
 }
 
 /** A query behind the address stays behind it; an address that names the method already is taken as it is. */
@@ -49,12 +53,12 @@ function headersOf({ settings, target, key, cacheKey }: StepCall, ways: Ways): H
   return headers
 }
 
-function bodyOf(call: StepCall, ways: Ways): JsonObject {
-  const { target, settings, tools, maxOutputTokens, cacheKey } = call
+/** All but the messages. */
+function fieldsOf(call: StepCall, ways: Ways): JsonObject {
+  const { target, tools, maxOutputTokens, cacheKey } = call
   const { temperature } = target.entry
-  const body: JsonObject = {
+  return {
     model: target.modelId,
-    messages: toWireMessages({ ...call, dummySignatures: checksSignatures(call) }, ways),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => toWireTool(tool, ways)) }),
     stream: true,
     ...(ways.streamOptions ? { stream_options: { include_usage: true } } : {}),
@@ -65,7 +69,6 @@ function bodyOf(call: StepCall, ways: Ways): JsonObject {
       : {}),
     ...thinkingFields(call.thinking, target, ways),
   }
-  return overlay(overlay(body, settings.extraBody ?? {}), target.entry.extraBody ?? {})
 }
 
 function toWireTool({ name, description, inputSchema }: StepCall["tools"][number], ways: Ways): JsonObject {

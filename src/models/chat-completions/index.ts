@@ -45,6 +45,5 @@ async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGener
 /** By itself, so that nothing keeps the request while its answer is written: it is a whole context. */
 function post(call: StepCall, signal: AbortSignal): Promise<Response> {
   const { url, headers, body } = toWireRequest(call)
-  // A string would be checked and copied as UTF-16 first.
-  return call.fetch(url, { method: "POST", headers, body: Buffer.from(body), signal })
+  return call.fetch(url, { method: "POST", headers, body, signal })
 }

@@ -1,6 +1,6 @@
 // The prepared conversation -> `messages` of the request, in two steps: drafts, which neighbours can still join, then
 // the form on the wire. Reasoning goes back under the name that the server knows; marks for caches are set here.
-import { isJsonObject, type Json, type JsonObject } from "../../kernel/index.ts"
+import { type Json, type JsonObject, createBeginnings, isJsonObject } from "../../kernel/index.ts"
 import type { ContentPart, ToolResultPart } from "../contract.ts"
 import type { AssistantPart, PreparedMessage } from "../providers/contract.ts"
 import type { Ways } from "./presets.ts"
@@ -14,33 +14,56 @@ export interface Conversation {
 }
 
 type Draft =
-  /** `from`: it is this message and nothing else. */
-  | { role: "user"; content: ContentPart[]; marked: boolean; from?: PreparedMessage | undefined }
-  | { role: "assistant"; parts: AssistantPart[]; from?: PreparedMessage }
+  | { role: "user"; content: ContentPart[]; marked: boolean }
+  | { role: "assistant"; parts: AssistantPart[] }
   | { role: "tool"; result: ToolResultPart; marked: boolean }
 
-/** Words alone have one form with all servers; the past is the same objects from turn to turn. */
-const wireTexts = new WeakMap<PreparedMessage, JsonObject>()
-/** Of those, as JSON. */
-const wireJson = new WeakMap<object, string>()
+/** In JSON, with a comma behind each message. */
+const beginnings = createBeginnings<PreparedMessage, Buffer>()
+const nothing = Buffer.alloc(0)
 
-/** What `JSON.stringify` would give. */
-export function stringifyMessages(messages: readonly Json[]): string {
-  return `[${messages.map((message) => (isJsonObject(message) ? jsonOf(message) : JSON.stringify(message))).join(",")}]`
+/**
+ * `messages` of the request in JSON. Nearly all of them were in the request before this one, and are not written anew:
+ * drafts in front of a reply are joined by nothing that comes later.
+ */
+export function messagesInJson(conversation: Conversation, ways: Ways): Buffer {
+  const { system, messages, dummySignatures } = conversation
+  const conditions = [ways, dummySignatures]
+  const end = endOfBeginning(messages, ways)
+  const found = beginnings.find(messages, conditions)
+  const known = found && found.length <= end && messages[found.length]?.role === "assistant" ? found : undefined
+  const start = known?.length ?? 0
+  const json = (from: number, to: number) =>
+    toWireMessages(conversation, { from, to }, ways)
+      .map((message) => `${JSON.stringify(message)},`)
+      .join("")
+  const beginning = Buffer.concat([known?.made ?? nothing, Buffer.from(json(start, end))])
+  beginnings.keep(messages, { length: end, made: beginning }, conditions)
+  const told = system === "" ? "" : `${JSON.stringify(systemMessage(system, ways))},`
+  return Buffer.concat([Buffer.from(`[${told}`), beginning, Buffer.from(`${json(end, messages.length).slice(0, -1)}]`)])
 }
 
-function jsonOf(message: JsonObject): string {
-  return wireJson.get(message) ?? JSON.stringify(message)
+/** In front of the last reply; where marks are set, in front of the message that is marked before it. */
+function endOfBeginning(messages: readonly PreparedMessage[], { cacheMarks }: Ways): number {
+  const lastReply = messages.findLastIndex((message) => message.role === "assistant")
+  const isReply = (message: PreparedMessage, index: number) => message.role === "assistant" && index < lastReply
+  return Math.max(0, cacheMarks ? messages.findLastIndex(isReply) : lastReply)
 }
 
-export function toWireMessages(conversation: Conversation, ways: Ways): JsonObject[] {
-  const { system, messages } = conversation
+function systemMessage(system: string, { cacheMarks }: Ways): JsonObject {
+  return { role: "system", content: textContent([system.toWellFormed()], cacheMarks) }
+}
+
+function toWireMessages(
+  conversation: Conversation,
+  { from, to }: { from: number; to: number },
+  ways: Ways,
+): JsonObject[] {
+  const { messages } = conversation
   const marked = ways.cacheMarks ? markedMessages(messages) : new Set<number>()
   const drafts: Draft[] = []
-  messages.forEach((message, index) => addDrafts(drafts, message, marked.has(index), ways))
-  const wire = drafts.map((draft) => knownWire(draft, ways) ?? toWire(draft, conversation, ways))
-  if (system === "") return wire
-  return [{ role: "system", content: textContent([system.toWellFormed()], ways.cacheMarks) }, ...wire]
+  messages.slice(from, to).forEach((message, index) => addDrafts(drafts, message, marked.has(from + index), ways))
+  return drafts.map((draft) => toWire(draft, conversation, ways))
 }
 
 /**
@@ -55,9 +78,9 @@ function markedMessages(messages: readonly PreparedMessage[]): Set<number> {
 function addDrafts(drafts: Draft[], message: PreparedMessage, marked: boolean, ways: Ways): void {
   switch (message.role) {
     case "user":
-      return addUser(drafts, message.content, { marked, from: message }, ways)
+      return addUser(drafts, message.content, marked, ways)
     case "assistant":
-      drafts.push({ role: "assistant", parts: message.parts, from: message })
+      drafts.push({ role: "assistant", parts: message.parts })
       return
     case "tool":
       return addResults(drafts, message.results, marked, ways)
@@ -65,15 +88,9 @@ function addDrafts(drafts: Draft[], message: PreparedMessage, marked: boolean, w
 }
 
 /** Two messages of a user in a row become one: templates that want turns to alternate refuse them. */
-function addUser(
-  drafts: Draft[],
-  content: ContentPart[],
-  { marked, from }: { marked: boolean; from?: PreparedMessage },
-  ways: Ways,
-): void {
+function addUser(drafts: Draft[], content: ContentPart[], marked: boolean, ways: Ways): void {
   const last = drafts.at(-1)
   if (last?.role === "user") {
-    last.from = undefined
     last.content = [...last.content, ...content]
     last.marked ||= marked
     return
@@ -81,7 +98,7 @@ function addUser(
   if (last?.role === "tool" && ways.assistantBeforeUser) {
     drafts.push({ role: "assistant", parts: [{ type: "text", text: "The results are above." }] })
   }
-  drafts.push({ role: "user", content: [...content], marked, from })
+  drafts.push({ role: "user", content: [...content], marked })
 }
 
 /** Most servers refuse pictures in results, so that one message of a user behind all results shows them. */
@@ -96,29 +113,7 @@ function addResults(drafts: Draft[], results: readonly ToolResultPart[], marked:
   })
   if (pictures.length === 0) return
   // The words stand behind the pictures, so that a mark on them covers all.
-  addUser(drafts, [...pictures, { type: "text", text: "The pictures belong to the results above." }], { marked }, ways)
-}
-
-/** Undefined: the form depends on more than the words. */
-function knownWire(draft: Draft, ways: Ways): JsonObject | undefined {
-  if (draft.role === "tool" || !draft.from) return undefined
-  if (draft.role === "user" ? draft.marked : ways.reasoningFiller !== undefined) return undefined
-  const known = wireTexts.get(draft.from)
-  if (known) return known
-  const parts: readonly (ContentPart | AssistantPart)[] = draft.role === "user" ? draft.content : draft.parts
-  const isWords = parts.every((part) => part.type === "text" && !("meta" in part))
-  if (!isWords) return undefined
-  const wire: JsonObject =
-    draft.role === "user"
-      ? { role: "user", content: wireContent(draft.content, false) }
-      : { role: "assistant", content: wordsOf(draft.parts).toWellFormed() }
-  wireTexts.set(draft.from, wire)
-  wireJson.set(wire, JSON.stringify(wire))
-  return wire
-}
-
-function wordsOf(parts: readonly AssistantPart[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : "")).join("")
+  addUser(drafts, [...pictures, { type: "text", text: "The pictures belong to the results above." }], marked, ways)
 }
 
 function toWire(draft: Draft, conversation: Conversation, ways: Ways): JsonObject {

@@ -406,3 +406,47 @@ describe("caches of prompts", () => {
     assert.deepEqual(await keyOf("openrouter"), [undefined, undefined, "chat%3A1"])
   })
 })
+
+test("a conversation that goes on is sent as one that is sent for the first time", async () => {
+  const conversation = [
+    user(text("One")),
+    assistant(thought("Let me see"), { type: "text", text: "Two" }),
+    user(text("Three"), picture),
+    assistant(call("a"), call("b")),
+    results(result("a", [text("Four"), picture]), result("b", [text("Five")])),
+    assistant(call("c", { extra_content: { google: { thought_signature: "s" } } })),
+    results(result("c", [])),
+    user(text("Six")),
+    user(text("Seven")),
+    assistant({ type: "text", text: "Eight" }),
+    user(text("Nine 中🎉")),
+  ]
+  const kinds: [modelId: string, settings: Settings][] = [
+    ["some-model", {}],
+    ["gemini-3-pro", {}],
+    ["anthropic/claude-opus-4.5", { preset: "openrouter" }],
+    ["m", { preset: "mistral" }],
+    ["m", { preset: "deepseek", quirks: { cacheMarks: true } }],
+  ]
+  const all: StepCall["settings"][] = kinds.map(([, more]) => ({
+    kind: "openai-compatible",
+    baseUrl: server.url,
+    ...more,
+  }))
+  // There and back again, and by models in turns: what is known of a beginning is that of another request.
+  const lengths = [1, 3, 5, 7, 9, 11, 8, 5, 3, 11, 2, 10, 11]
+  for (const length of lengths) {
+    for (const [index, settings] of all.entries()) {
+      const messages = conversation.slice(0, length)
+      const given = { settings, target: target(kinds[index]?.[0] ?? ""), system: "Be kind" }
+      const { body } = await send({ ...given, messages })
+      assert.deepEqual(body, (await send({ ...given, messages: structuredClone(messages) })).body)
+    }
+  }
+})
+
+test("fields of the configuration stand in the place of messages, too", async () => {
+  const settings = { kind: "openai-compatible" as const, baseUrl: server.url, extraBody: { messages: [], top_k: 1 } }
+  const { body } = await send({ settings })
+  assert.deepEqual([body["messages"], body["top_k"], body["stream"]], [[], 1, true])
+})

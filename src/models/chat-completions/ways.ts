@@ -6,7 +6,22 @@ import type { ProviderSettings } from "../view.ts"
 import { plainEfforts } from "./efforts.ts"
 import { knownHosts, presetOf, unknownServer, type Ways } from "./presets.ts"
 
-export function waysOf(settings: ProviderSettings, target: Pick<ModelTarget, "modelId" | "entry">): Ways {
+type Target = Pick<ModelTarget, "modelId" | "entry">
+
+/** By the settings as they were read, which a change of the configuration makes anew. */
+const known = new WeakMap<ProviderSettings, Map<string, { entry: Target["entry"]; ways: Ways }>>()
+
+/** The same object for the same settings and model. */
+export function waysOf(settings: ProviderSettings, target: Target): Ways {
+  const models = known.get(settings) ?? new Map<string, { entry: Target["entry"]; ways: Ways }>()
+  const same = models.get(target.modelId)
+  if (same?.entry === target.entry) return same.ways
+  const ways = makeWays(settings, target)
+  known.set(settings, models.set(target.modelId, { entry: target.entry, ways }))
+  return ways
+}
+
+function makeWays(settings: ProviderSettings, target: Target): Ways {
   const base = baseWays(settings)
   const quirks = { ...defined(settings.quirks), ...defined(target.entry.quirks) }
   return {

@@ -27,13 +27,18 @@ export interface CallIds {
    * Each call of the conversation gets one of its own: some servers number their calls from zero in every reply.
    */
   assign(id: string, isOwn: boolean): string
+  /** For another conversation that goes on from here. */
+  copy(): CallIds
 }
 
 export function createCallIds(form: CallIdForm): CallIds {
-  const used = new Set<string>()
-  /** How often an id has come already: where all are the same, each is found at once. */
-  const times = new Map<string, number>()
+  return callIdsBehind(form, new Set(), new Map())
+}
+
+/** `times`: how often an id has come already. Where all are the same, each is found at once. */
+function callIdsBehind(form: CallIdForm, used: Set<string>, times: Map<string, number>): CallIds {
   return {
+    copy: () => callIdsBehind(form, new Set(used), new Map(times)),
     assign(id, isOwn) {
       const fits = form === "nine" ? nineId.test(id) : isOwn || safeId.test(id)
       let candidate = fits && id !== "" ? id : digest(id, form)

@@ -243,3 +243,27 @@ test("any conversation comes out in a form that is not refused", () => {
     ),
   )
 })
+
+test("a conversation that goes on comes out as one that is seen for the first time", () => {
+  const conditions = fc.record({
+    callIds: fc.constantFrom("any" as const, "nine" as const),
+    vision: fc.boolean(),
+    plain: fc.boolean(),
+  })
+  const branch = fc.record({ from: fc.nat(8), messages: fc.array(message, { maxLength: 6 }), conditions })
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 8 }), fc.array(branch, { maxLength: 5 }), (begun, branches) => {
+      for (const { from, messages, conditions } of branches) {
+        const all = [...begun.slice(0, from), ...messages]
+        assert.deepEqual(prepare(all, conditions), prepare(structuredClone(all), conditions))
+      }
+    }),
+  )
+})
+
+test("what was said before a reply is made ready once", () => {
+  const begun = [user("look"), assistant("", [call("a")]), results("a"), assistant("seen"), user("and now?")]
+  const first = prepare(begun)
+  const next = prepare([...begun, assistant("", [call("b")]), results("b")])
+  for (const [index, each] of first.slice(0, 3).entries()) assert.equal(next[index], each)
+})

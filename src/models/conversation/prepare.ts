@@ -1,11 +1,11 @@
 // The conversation as it is kept -> a form that the target does not refuse, whoever wrote which part of it: no blank
 // text, each call with its one result right behind it, ids and names in the target's form, pictures only where the
 // model sees. What the target wrote itself goes back exactly as it came. Changes nothing of what is kept.
-import { type JsonObject, isJsonObject } from "../../kernel/index.ts"
+import { type JsonObject, createBeginnings, isJsonObject } from "../../kernel/index.ts"
 import type { ContentPart, ModelMessage, Replay, ToolCall, ToolResultPart } from "../contract.ts"
 import type { AssistantPart, PreparedMessage } from "../providers/contract.ts"
 import { type CallIdForm, type CallIds, createCallIds, isSafeId, toToolName } from "./names.ts"
-import { tidy } from "./tidy.ts"
+import { addInOrder, askedAtTheEnd } from "./tidy.ts"
 
 export interface PrepareOptions {
   /** What `Replay.source` must be for the target to get it back. */
@@ -21,34 +21,45 @@ type AssistantMessage = Extract<ModelMessage, { role: "assistant" }>
 const pictureNote = "[A picture stands here, but this model takes no pictures.]"
 const noOutput = "(no output)"
 
+interface Prepared {
+  messages: readonly PreparedMessage[]
+  ids: CallIds
+}
+
 /**
- * Messages that are words alone have one form for all targets; the past of a conversation consists of the same objects
- * from turn to turn, and what is made of them here is again the same.
+ * Up to a reply: the results of a call may stand anywhere in front of the next one. A reply has been asked for with all
+ * that is before it, so nothing is added to that any more.
  */
-const preparedTexts = new WeakMap<ModelMessage, PreparedMessage>()
-const noCalls: ReadonlyMap<string, string> = new Map()
+const beginnings = createBeginnings<ModelMessage, Prepared>()
 
 export function prepareConversation(messages: readonly ModelMessage[], options: PrepareOptions): PreparedMessage[] {
-  const ids = createCallIds(options.callIds)
-  const prepared = messages.flatMap((message, index): PreparedMessage[] => {
-    const known = preparedTexts.get(message)
-    if (known && !(options.plain && message.role === "assistant")) return [known]
-    if (message.role === "user") {
-      const prepared: PreparedMessage = { role: "user", content: seen(message.content, options.vision) }
-      if (message.content.every(({ type }) => type === "text")) preparedTexts.set(message, prepared)
-      return [prepared]
-    }
-    // Results are placed behind their calls, wherever they stood; results without a call have nowhere to go.
-    if (message.role === "tool") return []
-    if (message.toolCalls.length === 0 && message.replay === undefined && !options.plain) {
-      const prepared: PreparedMessage = { role: "assistant", parts: plainParts(message, noCalls) }
-      preparedTexts.set(message, prepared)
-      return [prepared]
-    }
-    const results = resultsOf(messages, index, message.toolCalls)
-    return options.plain ? inWords(message, results, options) : [...withCalls(message, results, ids, options)]
-  })
-  return tidy(prepared)
+  const { source, vision, callIds, plain } = options
+  const conditions = [source, vision, callIds, plain]
+  const found = beginnings.find(messages, conditions)
+  const known = found && messages[found.length]?.role === "assistant" ? found : undefined
+  const ids = known?.made.ids.copy() ?? createCallIds(callIds)
+  const ordered = [...(known?.made.messages ?? [])]
+  const lastReply = messages.findLastIndex(({ role }) => role === "assistant")
+  for (let index = known?.length ?? 0; index < messages.length; index += 1) {
+    if (index === lastReply)
+      beginnings.keep(messages, { length: index, made: { messages: [...ordered], ids: ids.copy() } }, conditions)
+    for (const message of preparedOf(messages, index, ids, options)) addInOrder(ordered, message)
+  }
+  return askedAtTheEnd(ordered)
+}
+
+function preparedOf(
+  messages: readonly ModelMessage[],
+  index: number,
+  ids: CallIds,
+  options: PrepareOptions,
+): Iterable<PreparedMessage> {
+  const message = messages[index] as ModelMessage
+  if (message.role === "user") return [{ role: "user", content: seen(message.content, options.vision) }]
+  // Results are placed behind their calls, wherever they stood; results without a call have nowhere to go.
+  if (message.role === "tool") return []
+  const results = resultsOf(messages, index, message.toolCalls)
+  return options.plain ? inWords(message, results, options) : withCalls(message, results, ids, options)
 }
 
 /** Only what says something: providers refuse blank texts. */

@@ -4,26 +4,27 @@ import type { PreparedMessage } from "../providers/contract.ts"
 
 const user = (text: string): PreparedMessage => ({ role: "user", content: [{ type: "text", text }] })
 
-export function tidy(messages: readonly PreparedMessage[]): PreparedMessage[] {
-  const result: PreparedMessage[] = []
-  for (const message of messages) {
-    if (isEmpty(message)) continue
-    const last = result.at(-1)
-    if (last?.role === "user" && message.role === "user") {
-      result[result.length - 1] = { role: "user", content: [...last.content, ...message.content] }
-    } else if (last?.role === "assistant" && message.role === "assistant") {
-      result[result.length - 1] = { role: "assistant", parts: [...last.parts, ...message.parts] }
-    } else {
-      // Mistral: "Unexpected role 'user' after role 'tool'".
-      if (last?.role === "tool" && message.role === "user") result.push(silence())
-      result.push(message)
-    }
+/** Puts the message behind those that are in order; messages that are in them already are not changed. */
+export function addInOrder(ordered: PreparedMessage[], message: PreparedMessage): void {
+  if (isEmpty(message)) return
+  const last = ordered.at(-1)
+  if (last?.role === "user" && message.role === "user") {
+    ordered[ordered.length - 1] = { role: "user", content: [...last.content, ...message.content] }
+  } else if (last?.role === "assistant" && message.role === "assistant") {
+    ordered[ordered.length - 1] = { role: "assistant", parts: [...last.parts, ...message.parts] }
+  } else {
+    if (last === undefined && message.role === "assistant") ordered.push(user("(The conversation began earlier.)"))
+    // Mistral: "Unexpected role 'user' after role 'tool'".
+    if (last?.role === "tool" && message.role === "user") ordered.push(silence())
+    ordered.push(message)
   }
-  if (result[0]?.role === "assistant") result.unshift(user("(The conversation began earlier.)"))
-  if (result.length === 0) return [user("(an empty message)")]
+}
+
+/** What is in order, with somebody who asks at its end. */
+export function askedAtTheEnd(ordered: readonly PreparedMessage[]): PreparedMessage[] {
+  if (ordered.length === 0) return [user("(an empty message)")]
   // A reply that is to be continued by the model itself is refused by most: somebody has to ask.
-  if (result.at(-1)?.role === "assistant") result.push(user("(Go on.)"))
-  return result
+  return ordered.at(-1)?.role === "assistant" ? [...ordered, user("(Go on.)")] : [...ordered]
 }
 
 function silence(): PreparedMessage {

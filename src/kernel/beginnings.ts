@@ -1,0 +1,50 @@
+// What was made of the beginning of a list, for the next list that begins with the very same objects: a conversation is
+// asked about anew at each step, and all of it but the last few messages is what it was before.
+
+export interface Beginnings<Item extends object, Made> {
+  /**
+   * What was kept last of a list that began with the same item, under the same conditions (compared one by one, with
+   * `===`); undefined where this list does not begin with all that it was made of.
+   */
+  find(items: readonly Item[], conditions?: readonly unknown[]): Beginning<Made> | undefined
+  /** Of the first `length` items. `made` is shared: nobody may change it. */
+  keep(items: readonly Item[], beginning: Beginning<Made>, conditions?: readonly unknown[]): void
+}
+
+export interface Beginning<Made> {
+  length: number
+  made: Made
+}
+
+interface Kept<Item, Made> {
+  conditions: readonly unknown[]
+  items: readonly Item[]
+  made: Made
+}
+
+/** Conditions that one list is looked at under in turns: those of a model and of the one that is asked in its place. */
+const maxConditions = 4
+
+/** What is kept lives no longer than the first item of its list. */
+export function createBeginnings<Item extends object, Made>(): Beginnings<Item, Made> {
+  const known = new WeakMap<Item, Kept<Item, Made>[]>()
+  return {
+    find(items, conditions = []) {
+      const first = items[0]
+      const kept = first && known.get(first)?.find((each) => areSame(each.conditions, conditions))
+      if (!kept || kept.items.length > items.length || !kept.items.every((item, index) => item === items[index]))
+        return undefined
+      return { length: kept.items.length, made: kept.made }
+    },
+    keep(items, { length, made }, conditions = []) {
+      const first = items[0]
+      if (!first || length === 0) return
+      const others = known.get(first)?.filter((each) => !areSame(each.conditions, conditions)) ?? []
+      known.set(first, [...others.slice(1 - maxConditions), { conditions, items: items.slice(0, length), made }])
+    },
+  }
+}
+
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  return some.length === others.length && some.every((each, index) => each === others[index])
+}
