@@ -428,17 +428,16 @@ test("a conversation that goes on is sent as one that is sent for the first time
     ["m", { preset: "mistral" }],
     ["m", { preset: "deepseek", quirks: { cacheMarks: true } }],
   ]
-  const all: StepCall["settings"][] = kinds.map(([, more]) => ({
-    kind: "openai-compatible",
-    baseUrl: server.url,
-    ...more,
+  const all = kinds.map(([modelId, more]) => ({
+    target: target(modelId),
+    settings: { kind: "openai-compatible" as const, baseUrl: server.url, ...more },
+    system: "Be kind",
   }))
   // There and back again, and by models in turns: what is known of a beginning is that of another request.
   const lengths = [1, 3, 5, 7, 9, 11, 8, 5, 3, 11, 2, 10, 11]
   for (const length of lengths) {
-    for (const [index, settings] of all.entries()) {
+    for (const given of all) {
       const messages = conversation.slice(0, length)
-      const given = { settings, target: target(kinds[index]?.[0] ?? ""), system: "Be kind" }
       const { body } = await send({ ...given, messages })
       assert.deepEqual(body, (await send({ ...given, messages: structuredClone(messages) })).body)
     }
