@@ -4,7 +4,7 @@
 // beginning changes at each step would be read anew by the provider each time.
 import type { Log } from "../kernel/index.ts"
 import type { ContentPart, ModelMessage, ModelReply, ModelRequest } from "../models/contract.ts"
-import { ModelFailure, isContextTooLong, toolSize } from "../models/index.ts"
+import { ModelFailure, createSum, isContextTooLong, toolSize } from "../models/index.ts"
 import { charactersPerToken, estimateTokens } from "../sessions/index.ts"
 
 export interface FitOptions {
@@ -35,7 +35,7 @@ export function fitRequests(options: FitOptions): (request: ModelRequest) => Pro
   const shape: Shape = { leftOut: 0, elided: 0, resultSize: 0 }
   let factor = 1
   const sizeOf = (messages: readonly ModelMessage[], request: ModelRequest) =>
-    factor * (fixedTokens(request) + messages.reduce((sum, message) => sum + tokensOf(message), 0))
+    factor * (fixedTokens(request) + tokensOfAll(messages))
   const shrinkTo = (goal: number, request: ModelRequest): boolean => {
     const before = JSON.stringify(shape)
     const present = () => sizeOf(apply(shape, request.messages, options.historyLength), request)
@@ -68,15 +68,7 @@ export function fitRequests(options: FitOptions): (request: ModelRequest) => Pro
   }
 }
 
-/** The past is the same objects from turn to turn. Results are not: others are added to them while a turn runs. */
-const knownTokens = new WeakMap<ModelMessage, number>()
-
-function tokensOf(message: ModelMessage): number {
-  if (message.role === "tool") return estimateTokens(message)
-  const tokens = knownTokens.get(message) ?? estimateTokens(message)
-  knownTokens.set(message, tokens)
-  return tokens
-}
+const tokensOfAll = createSum(estimateTokens)
 
 /** What of a request is left out. */
 interface Shape {
@@ -122,6 +114,7 @@ function nextUser(messages: readonly ModelMessage[], from: number, end: number):
 }
 
 function apply(shape: Shape, messages: readonly ModelMessage[], historyLength: number): ModelMessage[] {
+  if (shape.leftOut === 0 && shape.elided === 0 && shape.resultSize === 0) return [...messages]
   let seen = 0
   const size = shape.resultSize === 0 ? undefined : resultSizes[shape.resultSize - 1]
   return messages.slice(shape.leftOut).map((message, index) => {

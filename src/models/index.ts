@@ -10,6 +10,7 @@ export { isUsableModel, listModels, modelsOfAgent, type ModelRow } from "./list.
 export { ModelFailure } from "./model-failure.ts"
 export { createDescribePicture } from "./describe-picture.ts"
 export { toolSize } from "./tool-size.ts"
+export { createSum } from "./conversation/index.ts"
 export { createModelRegistry, isContextTooLong, isModelAway, type ModelRegistryParts } from "./registry.ts"
 export { isSelectableModel, selectableModels } from "./resolve.ts"
 export type { ModelChoice, ModelsView, ProviderSettings } from "./view.ts"

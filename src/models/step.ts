@@ -56,9 +56,12 @@ export async function runStep(parts: StepParts, options: StepOptions): Promise<M
     const collected = collect(parts.interfaceOf(settings)(call), parts.maxOutputCharacters, options, source)
     return await raceAbort(collected, request.signal)
   } finally {
-    own.abort()
+    own.abort(stepEnded)
   }
 }
+
+/** One for all: without a reason a new error with a stack is made for each. */
+const stepEnded = new Error("the step has ended")
 
 /**
  * Only where it must be said: the others take the model's own limit by themselves, and some count a longer reply than

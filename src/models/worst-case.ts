@@ -3,6 +3,7 @@
 import { AppError } from "../kernel/index.ts"
 import type { ModelPrices } from "./config.ts"
 import type { ContentPart, ModelMessage, ModelReply, ModelRequest, PlannedCall, Spent } from "./contract.ts"
+import { createSum } from "./conversation/index.ts"
 import { dearestPrices, dearestPricesOf, isLocalServer } from "./known/index.ts"
 import { ProviderPage, ProviderRefusal, ProviderReport } from "./providers/contract.ts"
 import type { ModelTarget } from "./resolve.ts"
@@ -91,24 +92,15 @@ export function mayHaveBeenCharged(error: unknown, hasWritten: boolean): boolean
 /** At most. Base64 of pictures is not looked at. */
 function promptTokens({ system, messages, tools }: ModelRequest): number {
   const described = tools.reduce((sum, tool) => sum + frameTokens + toolSize(tool).bytes / bytesPerToken, 0)
-  return Math.ceil(
-    tokensOf(system) + described + messages.reduce((sum, message) => sum + frameTokens + messageTokens(message), 0),
-  )
+  return Math.ceil(tokensOf(system) + described + tokensOfAll(messages))
 }
 
-/** The past is the same objects from turn to turn. Results are not: others are added to them while a turn runs. */
-const knownTokens = new WeakMap<ModelMessage, number>()
+const tokensOfAll = createSum((message) => frameTokens + messageTokens(message))
 
 function messageTokens(message: ModelMessage): number {
   if (message.role === "tool") {
     return message.results.reduce((sum, { content }) => sum + frameTokens + contentTokens(content), 0)
   }
-  const tokens = knownTokens.get(message) ?? saidTokens(message)
-  knownTokens.set(message, tokens)
-  return tokens
-}
-
-function saidTokens(message: Exclude<ModelMessage, { role: "tool" }>): number {
   if (message.role === "user") return contentTokens(message.content)
   const { text, toolCalls, replay } = message
   const told = replay ? JSON.stringify(replay) : ""

@@ -2,7 +2,7 @@
 // a beginning that moved with each message would cost the provider's cache of the whole prompt each time.
 import type { Store } from "../store/index.ts"
 import { type Entry, createNewestMessages } from "./newest.ts"
-import { latestSummary } from "./summary.ts"
+import { type Summary, latestSummary } from "./summary.ts"
 import { trimToBudget } from "./transcript.ts"
 
 export interface HistoryOptions {
@@ -30,14 +30,25 @@ export interface ReadHistory {
 const keptShare = 0.6
 /** Conversations whose beginning is remembered. One that is forgotten costs one reading of its prompt. */
 const maxBeginnings = 1_000
+/** Of a few thousand characters each. */
+const maxSummaries = 100
 
 export function createHistory(store: Store): History {
   /** By session and budget: a smaller model that looks on now and then takes nothing away from a larger one. */
   const beginnings = new Map<string, number>()
   const newest = createNewestMessages(store)
+  /** The same objects from turn to turn, as the messages are. Least lately used first. */
+  const summaries = new Map<string, Summary>()
+  const rememberSummary = (sessionId: string, summary: Summary | undefined): void => {
+    summaries.delete(sessionId)
+    if (summary) summaries.set(sessionId, summary)
+    const oldest = summaries.size > maxSummaries ? summaries.keys().next().value : undefined
+    if (oldest !== undefined) summaries.delete(oldest)
+  }
   return {
     read(sessionId, wanted) {
-      const summary = latestSummary(store, sessionId)
+      const summary = latestSummary(store, sessionId, summaries.get(sessionId))
+      rememberSummary(sessionId, summary)
       const budget = Math.max(0, wanted.budget - (summary?.tokens ?? 0))
       const room = Math.max(0, wanted.room - (summary?.tokens ?? 0))
       const name = `${sessionId} ${Math.round(budget)}`

@@ -12,15 +12,15 @@ export interface Summary extends TranscriptEntry {
   coversTo: number
 }
 
-/** The newest one of a conversation. */
-export function latestSummary(store: Store, sessionId: string): Summary | undefined {
+/** The newest one of a conversation; `known` itself where it still is that one. */
+export function latestSummary(store: Store, sessionId: string, known?: Summary): Summary | undefined {
   const row = store.handle
     .prepare(
       `select id, message, tokens, origin, trusted, covers_to from message
        where session_id = ? and covers_to is not null order by id desc limit 1`,
     )
     .get(sessionId)
-  if (!row) return undefined
+  if (!row || row["id"] === known?.id) return row && known
   return {
     id: Number(row["id"]),
     tokens: Number(row["tokens"]),

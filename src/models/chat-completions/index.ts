@@ -38,9 +38,12 @@ async function* runStep(parts: ChatCompletionsParts, call: StepCall): AsyncGener
       signal: call.signal,
     })
   } finally {
-    own.abort()
+    own.abort(answerRead)
   }
 }
+
+/** One for all: without a reason a new error with a stack is made for each. */
+const answerRead = new Error("the answer has been read")
 
 /** By itself, so that nothing keeps the request while its answer is written: it is a whole context. */
 function post(call: StepCall, signal: AbortSignal): Promise<Response> {

@@ -1,3 +1,4 @@
 // What is kept of a conversation -> what a provider is sent.
 export type { CallIdForm } from "./names.ts"
 export { needsReplay, prepareConversation, type PrepareOptions } from "./prepare.ts"
+export { createSum } from "./sum.ts"
