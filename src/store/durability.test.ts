@@ -248,3 +248,24 @@ test("a reader elsewhere keeps what it reads, and the log is taken over when it 
   const [state] = store.handle.raw.prepare("pragma wal_checkpoint(passive)").all()
   assert.equal(state?.["log"], state?.["checkpointed"])
 })
+
+test("tells those who send of what is to be sent before the disk has it, and of jobs when it has", async (context) => {
+  const { store, disk } = await storeOn(context)
+  await store.meta.set("before", 1)
+  const added: string[] = []
+  store.onAdded(({ jobs, outbox }) => void added.push(...(jobs ? ["jobs"] : []), ...(outbox ? ["outbox"] : [])))
+  disk.slow()
+  const row = { laneKey: "c", channel: "test", account: "a", chatId: "1", route: {}, kind: "text", payload: {} }
+  const written = store.write(async (write) => {
+    write.addJob({ runId: "r", kind: "turn", laneKey: "l", payload: {} })
+    write.addOutbox(row)
+  })
+  await disk.begun()
+  assert.deepEqual(added, ["outbox"])
+  // What they write is on the disk after what they were told of, and so is what the caller does next.
+  const sent = written.then(() => assert.deepEqual(added, ["outbox", "jobs"]))
+  const claimed = store.write(async () => undefined).then(() => added.push("claimed"))
+  disk.goOn()
+  await Promise.all([sent, claimed])
+  assert.deepEqual(added, ["outbox", "jobs", "claimed"])
+})

@@ -79,7 +79,10 @@ export interface Store {
   ingestBatch(entries: readonly IngestEntry[], also?: AlsoWrite): Promise<IngestResult[]>
   /** A durable transaction, shared with whoever else writes in the same turn of the event loop. */
   write<T>(work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T>
-  /** Called after every commit that added jobs or outbox rows, of an arrival before the disk has it: see `onCommitted`. */
+  /**
+   * Called after every commit that added jobs or outbox rows; of an arrival and of outbox rows before the disk has them:
+   * see `onCommitted`.
+   */
   onAdded(listener: (what: Added) => void): void
   accepting(): boolean
   /** Why nothing is accepted, and what to do; undefined while everything is. */
@@ -243,9 +246,13 @@ async function ingestBatch(parts: Parts, entries: readonly IngestEntry[], also?:
 async function write<T>(parts: Parts, work: (write: Write) => Promise<T>, options?: WriteOptions): Promise<T> {
   if (parts.closed) throw parts.closed
   const added = nothingAdded()
-  const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), options)
+  const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), {
+    ...options,
+    // Whoever sends forces that it does, and so all that stands in the log before: the caller goes on before anything is sent.
+    onCommitted: () => parts.notify({ ...added, jobs: false }),
+  })
   // Not before the disk has it: what the caller keeps in memory of it is not there sooner either.
-  parts.notify(added)
+  parts.notify({ ...added, outbox: false })
   return result
 }
 
