@@ -74,9 +74,11 @@ test("tells public addresses from those of machines and networks, however they a
         "172.31.0.1",
         "192.168.0.1",
         "100.64.0.1",
+        "100.127.0.1",
         "224.0.0.1",
         "255.255.255.255",
         "198.18.0.1",
+        "198.19.0.1",
         "192.0.0.1",
         "192.0.2.1",
         "192.88.99.1",
@@ -91,6 +93,7 @@ test("tells public addresses from those of machines and networks, however they a
         "4000::1",
         "::2",
         "2606:4700::5efe:a00:1",
+        "2606:4700::200:5efe:a00:1",
         "::",
         "::1",
         "::127.0.0.1",
@@ -114,7 +117,14 @@ test("tells public addresses from those of machines and networks, however they a
       else assert.equal(kindOf(address), kind, address)
     }
   }
-  for (const name of ["metadata", "Metadata.Google.Internal.", "metadata.goog", "instance-data", "[fe80::1]"])
+  for (const name of [
+    "metadata",
+    "Metadata.Google.Internal.",
+    "metadata.goog",
+    "instance-data",
+    "instance-data.ec2.internal",
+    "[fe80::1]",
+  ])
     assert.ok(isMetadataHost(name), name)
   for (const name of ["metadata.example", "[2606:4700::1111]", "fe80::1.example"])
     assert.ok(!isMetadataHost(name), name)
@@ -264,7 +274,8 @@ test("refuses the gateway's own ports on this machine, whatever it is called, in
         await assert.rejects(policy.checkRequest(`${scheme}://${host}:18789/`), { code: "navigation-refused" }, host)
     }
   }
-  assert.throws(() => own({}).checkOpen("http://127.0.0.1:18789/"), { hint: /svc dashboard/ })
+  for (const host of ["127.0.0.1", "localhost", "app.localhost."])
+    assert.throws(() => own({}).checkOpen(`http://${host}:18789/`), { hint: /svc dashboard/ }, host)
   assert.deepEqual(await own({}).checkRequest("http://127.0.0.1:3000/"), ["127.0.0.1"])
   assert.ok((await own({}).checkRequest("http://app.localhost:3000/")).includes("127.0.0.1"))
   assert.deepEqual(await own({}).checkRequest("http://inside.example:18789/"), ["10.1.2.3"], "another machine's")
@@ -310,7 +321,7 @@ test("reads the operator's lists and says what is wrong with an entry", () => {
     "http://x",
     "a/b",
     "*",
-    "x:99999",
+    "x:65536",
     "x:0",
     "a b",
     "*.*.x",

@@ -31,7 +31,11 @@ function startGate(refused: readonly number[]) {
     background: createBackground(silentLog),
     log: silentLog,
   })
-  return { gate, seesDocuments: () => taken.some(({ urlPattern, ...more }) => urlPattern === "*" && isDocument(more)) }
+  return {
+    gate,
+    calls: () => calls,
+    seesDocuments: () => taken.some(({ urlPattern, ...more }) => urlPattern === "*" && isDocument(more)),
+  }
 }
 
 function isDocument({ resourceType }: { resourceType?: string }): boolean {
@@ -54,6 +58,18 @@ for (const [name, refused] of [
     assert.ok(seesDocuments())
   })
 }
+
+test("asks the browser only for what it does not see yet, or may have lost", async () => {
+  const { gate, calls } = startGate([2])
+  await gate.start("documents")
+  await gate.start("documents")
+  assert.equal(calls(), 1)
+  await assert.rejects(gate.start("everything"), /refused/)
+  await gate.start("documents")
+  assert.equal(calls(), 3, "nobody knew what it saw")
+  for (const sees of ["documents", "everything", "unencrypted"] as const) await gate.start(sees)
+  assert.equal(calls(), 3)
+})
 
 test("answers each request once: let go, refused, or as a name that stands for nothing", async () => {
   const handlers = new Map<string, (event: object) => void>()

@@ -13,6 +13,12 @@ test("tells lines that come more or less often than before", () => {
   assert.deepEqual(diff(["a", "b"], ["b", "a"]).length, 2, "what has changed its place is told too")
 })
 
+test("tells the fewest lines by which the one becomes the other, each where it stands", () => {
+  assert.deepEqual(diff(["a", "b", "c", "d", "e"], ["x", "b", "c", "y", "a", "e"]), ["-a", "+x", "-d", "+y", "+a"])
+  assert.deepEqual(diff(["a", "b", "c"], ["c", "a", "b"]), ["+c", "-c"])
+  assert.deepEqual(diff(["c", "a", "b"], ["a", "b", "c"]), ["-c", "+c"])
+})
+
 test("also in changes so large that only their content is compared", () => {
   const filler = (name: string) => Array.from({ length: 1_200 }, (_, index) => `${name} ${index}`)
   const before = ["same", ...filler("old"), "same", "once"]

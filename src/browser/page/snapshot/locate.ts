@@ -36,8 +36,8 @@ export function readElements(lines: readonly Line[]): Element[] {
   })
 }
 
-/** `- role "name" [attribute] [attribute]: value`, as the walker writes it. */
-function readLine({ text, ref }: Line): Omit<Element, "line" | "index" | "parent"> {
+/** `- role "name" [attribute] of "row" [attribute]: value`, as the walker writes it; `(of row)` where there is no name. */
+function readLine({ text }: Line): Omit<Element, "line" | "index" | "parent"> {
   const said = text.trimStart().replace(/^- /, "")
   const role = /^[\w-]+/.exec(said)?.[0] ?? ""
   let rest = said.slice(role.length)
@@ -49,10 +49,8 @@ function readLine({ text, ref }: Line): Omit<Element, "line" | "index" | "parent
   }
   const attributes: string[] = []
   for (;;) {
-    const about = /^ (?:\[|\(of )/.exec(rest)
-    if (!about) break
-    const end = rest[1] === "[" ? endOfAttribute(rest) : rest.indexOf(")") + 1
-    if (end <= 0) break
+    const end = endOfAbout(rest)
+    if (end === 0) break
     attributes.push(rest.slice(2, end - 1))
     rest = rest.slice(end)
   }
@@ -62,12 +60,20 @@ function readLine({ text, ref }: Line): Omit<Element, "line" | "index" | "parent
     return word === undefined ? [] : [unquote(each.slice(word.length))]
   })
   return {
-    role: ref?.role === undefined || ref.role === "text" ? role : ref.role,
-    name: ref !== undefined && ref.name !== "" && name === "" && value === "" ? ref.name : name,
+    role,
+    name,
     value,
     hint: hint.join(" "),
     isDisabled: attributes.includes("disabled"),
   }
+}
+
+/** Where that ends by which the walker says more of an element; 0 where it says no more. */
+function endOfAbout(rest: string): number {
+  if (rest.startsWith(" [")) return endOfAttribute(rest)
+  if (rest.startsWith(' of "')) return endOfQuoted(rest, 4)
+  // The words are the page's, and may hold parentheses themselves.
+  return /^ \(of .*?\)(?=$|:| \[)/.exec(rest)?.[0].length ?? 0
 }
 
 function endOfQuoted(text: string, from: number): number {
@@ -113,7 +119,7 @@ function readQuery(find: string, elements: readonly Element[]): Query[] {
   const role = first.toLowerCase()
   const asWords = { role: "", words: plain(text) }
   const isRole = elements.some((element) => element.role === role)
-  // A heading "Menu" and the role menu: words that stand on the page are meant before the role is.
+  // A heading "Menu" and the role menu: the role is meant where the page has it.
   if (rest.length === 0) return isRole ? [{ role, words: "" }, asWords] : [asWords]
   return isRole ? [{ role, words: plain(rest.join(" ")) }, asWords] : [asWords]
 }
@@ -199,7 +205,7 @@ export function wordsOf(elements: readonly Element[], { index, name, value, line
     const each = elements[at] as Element
     if (each.line.depth <= line.depth) break
     const words = each.value === "" ? each.name : each.value
-    if (words !== "" && each.role !== "/url") inside.push(words)
+    if (words !== "") inside.push(words)
   }
   return name === "" ? inside.join(" ") : name
 }
@@ -235,7 +241,7 @@ function contextsOf(elements: readonly Element[], element: Element, alike: reado
   }
   return elements
     .slice(part.from, part.to + 1)
-    .filter((each) => each !== element && (each.name || each.value) !== "" && each.role !== "/url")
+    .filter((each) => each !== element && (each.name || each.value) !== "")
     .toSorted((one, other) => rankOf(one) - rankOf(other))
     .slice(0, 8)
     .map((each) => (each.name || each.value).slice(0, maxWords).trim())

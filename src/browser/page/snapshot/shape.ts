@@ -33,8 +33,8 @@ export function find(lines: Line[], wanted: string): Line[] {
     .map((line) => ({ ...line, text: line.text.trimStart().replace(/:$/, ""), depth: 0 }))
 }
 
-function roleOf(line: Line): string {
-  return line.ref?.role ?? /^ *- ([\w-]+)/.exec(line.text)?.[1] ?? ""
+function roleOf({ text }: Line): string {
+  return /^ *- ([\w-]+)/.exec(text)?.[1] ?? ""
 }
 
 export interface Cut {
@@ -75,11 +75,10 @@ const classes: { words: string; holds(line: Line): boolean }[] = [
 export function fit(lines: Line[], maxTokens: number): Cut {
   const budget = Math.max(0, maxTokens * charsPerToken)
   let chars = lines.reduce((sum, line) => sum + line.text.length + 1, 0)
-  if (chars <= maxTokens * charsPerToken) return { lines, left: "" }
+  if (chars <= budget) return { lines, left: "" }
   const dropped = new Set<Line>()
   const said: string[] = []
   for (const { words, holds } of classes) {
-    if (chars <= budget) break
     let count = 0
     for (let index = lines.length - 1; index >= 0 && chars > budget && dropped.size < lines.length - 1; index -= 1) {
       const line = lines[index] as Line
@@ -90,5 +89,6 @@ export function fit(lines: Line[], maxTokens: number): Cut {
     }
     if (count > 0) said.push(`${count} ${words}`)
   }
-  return { lines: lines.filter((line) => !dropped.has(line)), left: `${said.join(", ")} left out` }
+  const left = said.length === 0 ? "" : `${said.join(", ")} left out`
+  return { lines: lines.filter((line) => !dropped.has(line)), left }
 }
