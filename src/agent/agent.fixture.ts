@@ -127,6 +127,7 @@ export interface AgentParts {
   observe?: TurnOptions["observe"]
   compactRule?: CompactRule
   preparation?: TurnPreparation
+  workspaceFiles?: NonNullable<TurnOptions["workspaceFiles"]>
 }
 
 export type TestAgent = Awaited<ReturnType<typeof startAgent>>
@@ -217,6 +218,7 @@ function compose(
     preparation: () => parts.preparation,
     compactRule: () => parts.compactRule,
     observe: parts.observe ?? (() => ({ end: () => undefined })),
+    ...(parts.workspaceFiles ? { workspaceFiles: parts.workspaceFiles } : {}),
   }
   const turns = createTurns(turnOptions)
   const heartbeat = createHeartbeat({

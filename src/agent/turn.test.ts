@@ -309,6 +309,45 @@ describe("a turn that cannot be finished", () => {
     )
   })
 
+  test("within the time that its webhook gives it ends, whatever its agent has", async (context) => {
+    const stuck = smallTool("stuck", { run: () => new Promise(() => undefined) })
+    const agent = await startAgent(context, { models: scriptedModels([[call("stuck")]]), tools: [stuck] })
+    const job = await agent.say("go on", { ...hook, timeoutSeconds: 0.05 })
+    assert.match(job.error ?? "", /The turn took longer than 50 ms/)
+    assert.equal(job.state, "dead")
+  })
+
+  test("because it was stopped is stopped, whatever its model makes of that", async (context) => {
+    const { asked, answer } = stuckAnswer()
+    const fails = async (request: ModelRequest) => {
+      await answer(request).catch(() => undefined)
+      throw new AppError("model-failed", "The connection was cut")
+    }
+    const agent = await startAgent(context, { models: scriptedModels([fails]) })
+    await agent.addEvent("not yet seen")
+    const runId = await agent.enqueue({ text: "long work" })
+    await asked
+    agent.runner.abortLane(main, new TurnStopped())
+    assert.equal((await agent.settle(runId)).state, "cancelled")
+    assert.deepEqual(agent.replies(), [])
+  })
+
+  test("with the model that its webhook names is not answered by another", async (context) => {
+    const models = scriptedModels([])
+    const { describe: describeAny } = models
+    models.describe = (selection) => {
+      if (selection.model === "gone/model") throw new AppError("model-unknown", "No configured provider has it")
+      return describeAny(selection)
+    }
+    const agent = await startAgent(context, { models })
+    await agent.choose({ model: "other/model" })
+    await agent.say("hello", { model: "gone/model" })
+    assert.deepEqual(
+      agent.replies().map(({ text, isError }) => [text, isError]),
+      [["Sorry, I could not answer: my model is not set up as it should be.", true]],
+    )
+  })
+
   test("because it was stopped says nothing, and its lane goes on", async (context) => {
     const { asked, answer } = stuckAnswer()
     const models = scriptedModels([answer, "next"])
