@@ -127,6 +127,7 @@ export interface AgentParts {
   observe?: TurnOptions["observe"]
   compactRule?: CompactRule
   preparation?: TurnPreparation
+  isHeard?: NonNullable<TurnOptions["isHeard"]>
   workspaceFiles?: NonNullable<TurnOptions["workspaceFiles"]>
 }
 
@@ -218,6 +219,7 @@ function compose(
     preparation: () => parts.preparation,
     compactRule: () => parts.compactRule,
     observe: parts.observe ?? (() => ({ end: () => undefined })),
+    ...(parts.isHeard ? { isHeard: parts.isHeard } : {}),
     ...(parts.workspaceFiles ? { workspaceFiles: parts.workspaceFiles } : {}),
   }
   const turns = createTurns(turnOptions)

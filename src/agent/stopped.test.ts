@@ -204,6 +204,18 @@ describe("whoever watches a turn", () => {
     assert.deepEqual(seen, ["0 after undefined", "1 after Let me look.", "end", "1 after Let me look.", "end"])
   })
 
+  test("is given the thinking of all steps, in their order", async (context) => {
+    const { deliveries, deliver } = recorder()
+    const models = scriptedModels([[call("look")], "done"])
+    const ask = models.complete.bind(models)
+    let step = 0
+    models.complete = async (...given) => ({ ...(await ask(...given)), reasoning: `Thought ${(step += 1)}.` })
+    const agent = await startAgent(context, { models, deliver, tools: [smallTool("look")] })
+    await agent.choose({ reasoning: "on" })
+    await agent.say("hello")
+    assert.equal(deliveries[0]?.reasoning, "Thought 1.\n\nThought 2.")
+  })
+
   test("learns whether thinking is wanted; with `on` it is part of the reply", async (context) => {
     const views: TurnView[] = []
     const { deliveries, deliver } = recorder()

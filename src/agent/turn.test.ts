@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import { budgetSchema } from "../budget/config.ts"
 import { createGovernor, createLedger } from "../budget/index.ts"
 import { AppError, createBackground, systemClock, systemIds } from "../kernel/index.ts"
-import type { ModelMessage, ModelRequest } from "../models/contract.ts"
+import type { ModelMessage, ModelReply, ModelRequest } from "../models/contract.ts"
 import { reopenJob } from "../store/index.ts"
 import {
   type AgentParts,
@@ -285,6 +285,21 @@ describe("a tool call", () => {
     assert.equal(told(agent.history())[2], "tool: echo a | echo b")
   })
 
+  test("goes back to its model with what that wants to have back", async (context) => {
+    const models = scriptedModels([[call("echo")], "done"])
+    const ask = models.complete.bind(models)
+    const replay: ModelReply["replay"] = { source: "test/model", parts: [{ type: "reasoning", text: "Hm." }] }
+    models.complete = async (...given) => {
+      const reply = await ask(...given)
+      return reply.toolCalls.length > 0 ? { ...reply, replay } : reply
+    }
+    const agent = await startAgent(context, { models, tools: [smallTool("echo")] })
+    await agent.say("echo")
+    const [, asked] = models.requests[1]?.messages ?? []
+    assert.ok(asked?.role === "assistant")
+    assert.deepEqual(asked.replay, replay)
+  })
+
   test("whose id was used by an earlier step is made all the same", async (context) => {
     const agent = await startAgent(context, {
       models: scriptedModels([[call("echo", { word: "a" }, "0")], [call("echo", { word: "b" }, "0")], "done"]),
@@ -391,7 +406,9 @@ describe("a turn that cannot be finished", () => {
     }
     const agent = await startAgent(context, { models })
     await agent.choose({ model: "gone/model" })
+    await agent.addEvent("the door is open")
     await agent.say("hello")
+    assert.match(promptOf(models.requests[0]), /the door is open[^]*hello$/)
     assert.deepEqual(
       models.requests.map(({ selection }) => selection.model),
       [undefined],
@@ -528,6 +545,20 @@ describe("a webhook's run", () => {
     const agent = await startAgent(context, { models: scriptedModels(["one"]) })
     await agent.say("first", { ...hook, model: "fast", thinking: "high" })
     assert.deepEqual(agent.models.requests[0]?.selection, { agentId: "main", model: "fast", thinking: "high" })
+  })
+
+  test("asks the model that it was given whatever its conversation has chosen, and that one where it was given none", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels(["one", "two"]) })
+    await agent.choose({ model: "slow", thinking: "low" })
+    await agent.say("first", { model: "fast", thinking: "high" })
+    await agent.say("second")
+    assert.deepEqual(
+      agent.models.requests.map(({ selection }) => [selection.model, selection.thinking]),
+      [
+        ["fast", "high"],
+        ["slow", "low"],
+      ],
+    )
   })
 })
 
