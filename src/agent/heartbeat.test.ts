@@ -7,6 +7,7 @@ import { AppError } from "../kernel/index.ts"
 import {
   type AgentParts,
   call,
+  chat,
   main,
   movableClock,
   promptOf,
@@ -15,6 +16,7 @@ import {
   startAgent,
   stuckAnswer,
 } from "./agent.fixture.ts"
+import { heartbeatOutcome } from "./heartbeat.ts"
 import { TurnStopped } from "./stopped.ts"
 import { heartbeatJob } from "./turn-input.ts"
 
@@ -432,6 +434,51 @@ test("somebody who wants a heartbeat now gets one at night and with an empty fil
   assert.deepEqual([again.last?.runId, again.open], [job.run_id, "ready"])
   agent.heartbeat.stop()
   assert.equal(agent.heartbeat.look("main").nextAt, undefined)
+})
+
+test("how heartbeats stand is told of what runs, of what waits for them, and of where an alert would go", async (context) => {
+  const { asked, answer } = stuckAnswer()
+  const heartbeat = { target: "test", to: "9" }
+  const agent = await startAgent(context, { models: scriptedModels([answer]), heartbeat })
+  const before = agent.heartbeat.look("main")
+  assert.deepEqual(
+    [before.target, before.route, before.shows, before.waitingEvents],
+    ["test 9", chat, { showOk: false, showAlerts: true, useIndicator: true }, false],
+  )
+  await agent.heartbeat.runNow("main")
+  await asked
+  await agent.addEvent("the door is open")
+  const now = agent.heartbeat.look("main")
+  assert.deepEqual([now.open, now.waitingEvents], ["running", true])
+})
+
+test("what came of a heartbeat is told in a few words, and once nothing of it waits any more they stay", async (context) => {
+  const agent = await startAgent(context, { models: scriptedModels(["The oven is hot."]) })
+  const row = { id: 0, state: "done", error: null, result: null } as const
+  const ends: [Partial<Parameters<typeof heartbeatOutcome>[1]>, string][] = [
+    [{}, "done"],
+    [{ result: "{}" }, "done"],
+    [{ result: '{"skipped":"outside active hours"}' }, "skipped: outside active hours"],
+    [{ result: '{"text":"x","delivered":"nothing needs attention"}' }, "nothing needs attention"],
+    [{ result: "stopped" }, "stopped"],
+    [{ state: "dead", error: "No model could answer" }, "failed: No model could answer"],
+    [{ state: "cancelled" }, "cancelled: no reason given"],
+  ]
+  for (const [end, words] of ends)
+    assert.deepEqual(heartbeatOutcome(agent.store, { ...row, ...end }), { words, isSettled: true })
+  const job = await agent.wake()
+  const queued = { words: "queued for test chat 5", isSettled: false }
+  assert.deepEqual(heartbeatOutcome(agent.store, job), queued)
+  await agent.store.write(async (write) => write.prepare("update outbox set state = 'sent'").run())
+  const { words, isSettled } = heartbeatOutcome(agent.store, job)
+  assert.deepEqual([isSettled, words === queued.words], [true, false])
+})
+
+test("a heartbeat is that of the agent whose session it is", async (context) => {
+  const agent = await startAgent(context, { models: scriptedModels(["HEARTBEAT_OK"]) })
+  await agent.store.write(async (write) => write.addJob(heartbeatJob("other", "agent:second:main", "manual")))
+  await agent.settle("other")
+  assert.equal(agent.models.requests[0]?.selection.agentId, "second")
 })
 
 describe("a heartbeat that is cut short", () => {
