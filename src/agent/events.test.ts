@@ -91,6 +91,19 @@ describe("an event that a model refuses", () => {
     assert.equal(promptOf(models.requests.at(-1)), "and now?")
   })
 
+  test("is asked about no more where a person was sent some of the answer", async (context) => {
+    const fails = async ({ onDelta }: ModelRequest) => {
+      onDelta?.({ kind: "text", text: "The door" })
+      throw refusal()
+    }
+    const observe = () => ({ onRestart: () => "The door", end: () => undefined })
+    const models = scriptedModels([fails, "HEARTBEAT_OK"])
+    const agent = await startAgent(context, { models, observe })
+    await agent.addEvent("the door is open", foreign)
+    assert.equal((await agent.say("anything new?")).state, "dead")
+    assert.equal(models.requests.filter((request) => promptOf(request).endsWith("anything new?")).length, 1)
+  })
+
   test("is not to blame where the model refuses the prompt without it as well", async (context) => {
     const agent = await startAgent(context, {
       models: scriptedModels([() => Promise.reject(refusal()), () => Promise.reject(refusal()), "fine"]),

@@ -79,7 +79,14 @@ describe("a turn is tainted", () => {
   }
 
   test("so that what goes out while it is at work is known as such", async (context) => {
-    const agent = await startAgent(context, { models: scriptedModels(["1", "2", "3", "4"]) })
+    let atWork: unknown
+    const look = smallTool("look", {
+      run: async () => {
+        atWork = agent.store.handle.prepare("select trusted from job where state = 'running'").get()?.["trusted"]
+        return { content: [] }
+      },
+    })
+    const agent = await startAgent(context, { models: scriptedModels(["1", "2", "3", "4"]), tools: [look] })
     const provenance = async (input: Partial<TurnInput> = {}) => {
       const job = await agent.say("go", input)
       return [job.trusted, job.origin]
@@ -90,6 +97,9 @@ describe("a turn is tainted", () => {
     await agent.addEvent("disk full", { trusted: false, origin: "webhook" })
     assert.deepEqual(await provenance(), [0, "webhook"])
     assert.equal((await provenance())[0], 0, "its past holds them")
+    agent.models.answers.push([call("look")], "5")
+    await provenance()
+    assert.equal(atWork, 0, "already while it is at work")
   })
 
   test("by what was kept before provenance was", async (context) => {
