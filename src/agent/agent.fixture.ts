@@ -127,6 +127,8 @@ export interface AgentParts {
   observe?: TurnOptions["observe"]
   compactRule?: CompactRule
   preparation?: TurnPreparation
+  isHeard?: NonNullable<TurnOptions["isHeard"]>
+  workspaceFiles?: NonNullable<TurnOptions["workspaceFiles"]>
 }
 
 export type TestAgent = Awaited<ReturnType<typeof startAgent>>
@@ -217,6 +219,8 @@ function compose(
     preparation: () => parts.preparation,
     compactRule: () => parts.compactRule,
     observe: parts.observe ?? (() => ({ end: () => undefined })),
+    ...(parts.isHeard ? { isHeard: parts.isHeard } : {}),
+    ...(parts.workspaceFiles ? { workspaceFiles: parts.workspaceFiles } : {}),
   }
   const turns = createTurns(turnOptions)
   const heartbeat = createHeartbeat({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { type TestContext, test } from "node:test"
+import { type TestContext, describe, test } from "node:test"
 import { AppError, createBackground, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { type TranscriptEntry, createSessions } from "../sessions/index.ts"
 import { sessionSchema } from "../sessions/config.ts"
@@ -243,4 +243,43 @@ test("a conversation is summed up by itself when it is full, once, and not again
   await failAt(Date.now() - 2 * 60 * 60_000)
   await agent.say("hello")
   assert.equal(waiting().length, 2)
+})
+
+describe("a conversation is full", () => {
+  const isDue = (agent: Awaited<ReturnType<typeof startAgent>>) =>
+    agent.store.handle.prepare("select 1 from job where kind = 'compact'").get() !== undefined
+  const compactRule = { at: 0.8 }
+  const half = "tea ".repeat(1_500)
+
+  test("with what was asked as with what was answered", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels([half], 5_000), compactRule })
+    await agent.say(half)
+    assert.equal(isDue(agent), true)
+  })
+
+  test("when its model is not shown all of it any more, however short the newest is", async (context) => {
+    const before = await startAgent(context, { models: scriptedModels(["tea", "tea"], 5_000) })
+    for (const text of ["one ", "two "]) await before.say(text.repeat(1_700))
+    await before.stop()
+    const models = scriptedModels(["short"], 5_000)
+    const agent = await startAgent(context, { models, compactRule, folder: before.folder })
+    await agent.say("short")
+    assert.equal(models.requests[0]?.messages.length, 3, "one of the turns before")
+    assert.equal(isDue(agent), true)
+  })
+
+  test("never for the offline model, which writes no summaries", async (context) => {
+    const models = scriptedModels([half], 5_000)
+    const { describe: describeAny } = models
+    models.describe = (selection) => ({ ...describeAny(selection), id: "offline/commander" })
+    const agent = await startAgent(context, { models, compactRule })
+    await agent.say(half)
+    assert.equal(isDue(agent), false)
+  })
+
+  test("for people only: webhooks begin anew each time", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels([half], 5_000), compactRule })
+    await agent.say(half, { purpose: "hook", origin: "webhook", trusted: false, sessionKey: "agent:main:hook:x" })
+    assert.equal(isDue(agent), false)
+  })
 })

@@ -39,10 +39,14 @@ test("what a rule leaves out fits everything, and of each list one entry has to 
     { tool, sites: ["other.example", "www.ads.example"] },
     { tool, sites: ["*.ads.example"] },
     { tool: " mcp_*_*y" },
+    { tool: "mcp_shop_buy*" },
+    { tool: "mcp_*shop_*buy" },
   ]
   for (const rule of fits) assert.equal(await isAsked(rule), true, JSON.stringify(rule))
   const others: ConfirmRule[] = [
     { tool: "mcp_shop" },
+    { tool: "mail_*" },
+    { tool: "mcp_*_sell_*" },
     { tool: "mcp_*_sell" },
     { tool: "mcp_shop_buy*_buy" },
     { tool: "mcp_*shop_buy*buy" },
@@ -59,6 +63,10 @@ test("what a rule leaves out fits everything, and of each list one entry has to 
 test("a tool that does not describe its calls is asked about with its whole input", async () => {
   assert.equal(await isAsked({ tool: "*", actions: ["buy"] }, {}, bare as Tool), true)
   assert.equal(await isAsked({ tool: "*", sites: ["ads.example"] }, {}, bare as Tool), false)
+  for (const input of [{ action: 5 }, { n: 2 }, ["buy"]]) {
+    const rules = [{ tool: "*", actions: ["buy"] }]
+    assert.equal(await confirmationFor(rules, bare as Tool, input, toolContext()), undefined)
+  }
   const asked = await confirmationFor([{ tool: "*" }], bare as Tool, { action: "buy", n: 2 }, toolContext())
   assert.deepEqual([asked?.action, asked?.byPolicy], [{ action: "buy", n: 2 }, true])
 })

@@ -1,6 +1,6 @@
 // Calls that an owner wants to be asked about whatever the turn has read: `agents.*.tools.confirm`. A call that a rule fits
 // becomes a question as a tainted one does (approval-turn.ts): a row, one answer, for exactly this call.
-import type { Json } from "../kernel/index.ts"
+import { type Json, isJsonObject } from "../kernel/index.ts"
 import type { Gated, Tool, ToolContext } from "./tool.ts"
 
 /** What is left out fits everything; of each list one entry has to fit. */
@@ -44,8 +44,8 @@ function isNear({ tool, channels, origins }: ConfirmRule, name: string, { route,
 }
 
 function plainDeed(tool: Tool, input: unknown) {
-  const action = JSON.parse(JSON.stringify(input ?? {})) as Json
-  const named = action !== null && typeof action === "object" && !Array.isArray(action) ? action["action"] : undefined
+  const action = JSON.parse(JSON.stringify(input)) as Json
+  const named = isJsonObject(action) ? action["action"] : undefined
   return { actions: typeof named === "string" ? [named] : [], sites: [], summary: `Use the tool ${tool.name}`, action }
 }
 

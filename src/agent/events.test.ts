@@ -1,7 +1,10 @@
 // Events are consumed by an answer and by nothing else: whatever becomes of a prompt that held them, they are shown until
 // a model has answered, and what no model takes is in nobody's way.
 import assert from "node:assert/strict"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, test } from "node:test"
+import { temporaryFolder } from "../../test/support/temporary.ts"
 import { AppError } from "../kernel/index.ts"
 import type { ModelRequest } from "../models/contract.ts"
 import { countEvents } from "../store/index.ts"
@@ -14,6 +17,7 @@ import {
   scriptedModels,
   smallTool,
   startAgent,
+  stuckAnswer,
 } from "./agent.fixture.ts"
 
 interface Row {
@@ -87,6 +91,19 @@ describe("an event that a model refuses", () => {
     assert.equal(promptOf(models.requests.at(-1)), "and now?")
   })
 
+  test("is asked about no more where a person was sent some of the answer", async (context) => {
+    const fails = async ({ onDelta }: ModelRequest) => {
+      onDelta?.({ kind: "text", text: "The door" })
+      throw refusal()
+    }
+    const observe = () => ({ onRestart: () => "The door", end: () => undefined })
+    const models = scriptedModels([fails, "HEARTBEAT_OK"])
+    const agent = await startAgent(context, { models, observe })
+    await agent.addEvent("the door is open", foreign)
+    assert.equal((await agent.say("anything new?")).state, "dead")
+    assert.equal(models.requests.filter((request) => promptOf(request).endsWith("anything new?")).length, 1)
+  })
+
   test("is not to blame where the model refuses the prompt without it as well", async (context) => {
     const agent = await startAgent(context, {
       models: scriptedModels([() => Promise.reject(refusal()), () => Promise.reject(refusal()), "fine"]),
@@ -123,6 +140,24 @@ describe("an event that a model refuses", () => {
     assert.notEqual(rows(agent)[1]?.consumed_by, null)
   })
 
+  test("is tried where nobody waits for an answer, if there is such a place", async (context) => {
+    const group = "agent:main:test:group:-1"
+    const models = modelThat(() => "HEARTBEAT_OK")
+    const agent = await startAgent(context, { models })
+    await agent.addEvent("refused before", foreign)
+    await agent.store.write(async (write) => {
+      write.addEvent({ sessionKey: group, text: "refused too", origin: "group-member", trusted: false })
+      write.prepare("update event set refusals = 1").run()
+    })
+    await agent.say("hello")
+    await agent.say("hello", { sessionKey: group })
+    await agent.wake("manual")
+    assert.deepEqual(
+      models.requests.map((request) => /refused (before|too)/.exec(promptOf(request))?.[0]),
+      [undefined, "refused too", "refused before"],
+    )
+  })
+
   test("so that its turn takes too long is shown alone from then on, and set aside in the end", async (context) => {
     const models = scriptedModels([])
     const answer: Answer = async (request: ModelRequest) => {
@@ -153,6 +188,35 @@ describe("events that do not fit", () => {
     assert.match(promptOf(models.requests[0]), /\n {2}\(\d+ more characters follow with the next turn\)/)
     assert.match(promptOf(models.requests[1]), /from webhook \(what was left of it\):/)
     assert.deepEqual(countEvents(agent.store), { waiting: 0, setAside: 0 })
+  })
+
+  test("have the room that the words of their turn leave", async (context) => {
+    const models = modelThat(() => "HEARTBEAT_OK", 20_000)
+    const agent = await startAgent(context, { models })
+    await agent.addEvent("e".repeat(15_000), foreign)
+    await agent.say("w".repeat(20_000))
+    assert.match(promptOf(models.requests[0]), /more characters follow with the next turn[^]*w{20000}$/)
+    assert.ok(promptOf(models.requests[0]).length < 20_000 * 0.4 * 3.5)
+  })
+
+  test("leave the pictures of their turn to it, and are left out of it for good, also behind a stop", async (context) => {
+    const path = join(temporaryFolder(), "cat.png")
+    writeFileSync(path, "png")
+    const { asked, answer } = stuckAnswer()
+    const models = scriptedModels([() => Promise.reject(refusal()), answer, "a cat", "HEARTBEAT_OK", "HEARTBEAT_OK"])
+    const earlier = await startAgent(context, { models })
+    await earlier.addEvent("poison", foreign)
+    const runId = await earlier.enqueue({ text: "what is this?", media: [{ path, mediaType: "image/png" }] })
+    await asked
+    await earlier.stop()
+    const agent = await startAgent(context, { models, folder: earlier.folder })
+    assert.equal((await agent.settle(runId)).state, "done")
+    const prompts = models.requests.slice(0, 3).map(promptOf)
+    assert.match(prompts[0] ?? "", /poison[^]*what is this\?\n<image\/png>$/)
+    assert.deepEqual(
+      prompts.slice(1),
+      Array.from({ length: 2 }, () => "what is this?\n<image/png>"),
+    )
   })
 
   test("though they should are made smaller until the model takes them", async (context) => {

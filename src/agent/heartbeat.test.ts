@@ -7,6 +7,7 @@ import { AppError } from "../kernel/index.ts"
 import {
   type AgentParts,
   call,
+  chat,
   main,
   movableClock,
   promptOf,
@@ -15,6 +16,7 @@ import {
   startAgent,
   stuckAnswer,
 } from "./agent.fixture.ts"
+import { heartbeatOutcome } from "./heartbeat.ts"
 import { TurnStopped } from "./stopped.ts"
 import { heartbeatJob } from "./turn-input.ts"
 
@@ -302,8 +304,11 @@ describe("the answer to a heartbeat", () => {
 
   test("is not delivered again within a day when it is the same, and then is", async (context) => {
     const clock = clockAt(noon)
-    const models = scriptedModels(["The oven is hot.", "The oven is hot.", "The oven is very hot.", "The oven is hot."])
+    const hot = "The oven is hot."
+    const models = scriptedModels([hot, hot, hot, "The oven is very hot.", hot])
     const agent = await startAgent(context, { clock, models })
+    await agent.wake()
+    clock.forward(25 * hour)
     await agent.wake()
     clock.forward(hour)
     assert.equal(outcome(await agent.wake()), "the same alert was sent within a day")
@@ -312,8 +317,33 @@ describe("the answer to a heartbeat", () => {
     await agent.wake()
     assert.deepEqual(
       agent.replies().map((reply) => reply.text),
-      ["The oven is hot.", "The oven is very hot.", "The oven is hot."],
+      [hot, hot, "The oven is very hot.", hot],
     )
+  })
+
+  test("leaves what was chosen for its session meanwhile as it is", async (context) => {
+    const models = scriptedModels([
+      async () => {
+        await agent.choose({ reasoning: "on" })
+        return "The oven is hot."
+      },
+    ])
+    const agent = await startAgent(context, { models })
+    await agent.wake()
+    const { reasoning, lastAlert } = agent.sessions.find(main)?.settings ?? {}
+    assert.deepEqual([reasoning, lastAlert?.text], ["on", "The oven is hot."])
+  })
+
+  test("is remembered where something was done for it, and told as words of others where such were read", async (context) => {
+    const tainted: unknown[] = []
+    const deliver: AgentParts["deliver"] = (_write, { isTainted }) => `told ${tainted.push(isTainted)}`
+    const tools = [smallTool("look"), smallTool("page", { output: "untrusted" })]
+    const models = scriptedModels([[call("look")], "HEARTBEAT_OK", [call("page")], "The page is red."])
+    const agent = await startAgent(context, { models, tools, deliver })
+    await agent.wake()
+    assert.match(JSON.stringify(agent.history()), /look done/)
+    await agent.wake()
+    assert.deepEqual(tainted, [true])
   })
 
   test("that had nowhere to go may come again", async (context) => {
@@ -434,6 +464,59 @@ test("somebody who wants a heartbeat now gets one at night and with an empty fil
   assert.equal(agent.heartbeat.look("main").nextAt, undefined)
 })
 
+test("how heartbeats stand is told of what runs, of what waits for them, and of where an alert would go", async (context) => {
+  const { asked, answer } = stuckAnswer()
+  const heartbeat = { target: "test", to: "9" }
+  const agent = await startAgent(context, { models: scriptedModels([answer]), heartbeat })
+  const before = agent.heartbeat.look("main")
+  assert.deepEqual(
+    [before.target, before.route, before.shows, before.waitingEvents],
+    ["test 9", chat, { showOk: false, showAlerts: true, useIndicator: true }, false],
+  )
+  await agent.heartbeat.runNow("main")
+  await asked
+  await agent.addEvent("the door is open")
+  const now = agent.heartbeat.look("main")
+  assert.deepEqual([now.open, now.waitingEvents], ["running", true])
+})
+
+test("a turn of a person is no heartbeat that runs", async (context) => {
+  const { asked, answer } = stuckAnswer()
+  const agent = await startAgent(context, { models: scriptedModels([answer]) })
+  await agent.enqueue({ text: "hello" })
+  await asked
+  assert.equal(agent.heartbeat.look("main").open, undefined)
+})
+
+test("what came of a heartbeat is told in a few words, and once nothing of it waits any more they stay", async (context) => {
+  const agent = await startAgent(context, { models: scriptedModels(["The oven is hot."]) })
+  const row = { id: 0, state: "done", error: null, result: null } as const
+  const ends: [Partial<Parameters<typeof heartbeatOutcome>[1]>, string][] = [
+    [{}, "done"],
+    [{ result: "{}" }, "done"],
+    [{ result: '{"skipped":"outside active hours"}' }, "skipped: outside active hours"],
+    [{ result: '{"text":"x","delivered":"nothing needs attention"}' }, "nothing needs attention"],
+    [{ result: "stopped" }, "stopped"],
+    [{ state: "dead", error: "No model could answer" }, "failed: No model could answer"],
+    [{ state: "cancelled" }, "cancelled: no reason given"],
+  ]
+  for (const [end, words] of ends)
+    assert.deepEqual(heartbeatOutcome(agent.store, { ...row, ...end }), { words, isSettled: true })
+  const job = await agent.wake()
+  const queued = { words: "queued for test chat 5", isSettled: false }
+  assert.deepEqual(heartbeatOutcome(agent.store, job), queued)
+  await agent.store.write(async (write) => write.prepare("update outbox set state = 'sent'").run())
+  const { words, isSettled } = heartbeatOutcome(agent.store, job)
+  assert.deepEqual([isSettled, words === queued.words], [true, false])
+})
+
+test("a heartbeat is that of the agent whose session it is", async (context) => {
+  const agent = await startAgent(context, { models: scriptedModels(["HEARTBEAT_OK"]) })
+  await agent.store.write(async (write) => write.addJob(heartbeatJob("other", "agent:second:main", "manual")))
+  await agent.settle("other")
+  assert.equal(agent.models.requests[0]?.selection.agentId, "second")
+})
+
 describe("a heartbeat that is cut short", () => {
   test("by a stop of the gateway shows its events after the start", async (context) => {
     const { asked, answer } = stuckAnswer()
@@ -449,6 +532,22 @@ describe("a heartbeat that is cut short", () => {
     assert.equal((await second.settle(runId)).state, "done")
     assert.match(promptOf(models.requests[1]), /door opened/)
     assert.equal(second.replies()[0]?.text, "The door is open.")
+  })
+
+  test("for a reason nobody foresaw says nothing, and leaves its events to the next", async (context) => {
+    let shift = 0
+    // Waits of the lane are skipped: each look at the clock is a minute later.
+    const clock = { ...movableClock(), now: () => Date.now() + (shift += 60_000) }
+    const fails = () => Promise.reject(new TypeError("a bug"))
+    const models = scriptedModels([fails, fails, fails, "The door is open."])
+    const agent = await startAgent(context, { models, clock })
+    await agent.addEvent("door opened")
+    await agent.store.write(async (write) => write.addJob(heartbeatJob("one", main, "wake")))
+    while ((await agent.settle("one")).state !== "dead") await new Promise((resolve) => setImmediate(resolve))
+    while (models.requests.length < 4) await agent.settle("one")
+    await agent.settle("one")
+    assert.match(promptOf(models.requests[3]), /door opened/)
+    assert.equal(agent.replies()[0]?.text, "The door is open.")
   })
 
   test("for want of a model says nothing, and leaves its events to the next", async (context) => {

@@ -85,6 +85,9 @@ const cases: [string, string, boolean, boolean][] = [
   ["the token last and a few words", "All is quiet. HEARTBEAT_OK", false, true],
   ["the token in the middle", "I say HEARTBEAT_OK now", false, false],
   ["the token and a long text", `HEARTBEAT_OK ${"word ".repeat(80)}`, false, false],
+  ["the token and as much beside it as may be", `HEARTBEAT_OK ${"w".repeat(300)}`, false, true],
+  ["as much as may be and the token", `${"w".repeat(300)} HEARTBEAT_OK`, false, true],
+  ["a character more than may be and the token", `${"w".repeat(301)} HEARTBEAT_OK`, false, false],
   ["the token with a picture", "HEARTBEAT_OK", true, false],
   ["another text", "The build is broken", false, false],
 ]

@@ -23,6 +23,9 @@ describe("skills", () => {
     const read = createSkillsReader(log)
     addSkill(workspace, "empty", "")
     addSkill(workspace, "good", "Do it well.")
+    // No skills of anybody: what tools keep beside them.
+    mkdirSync(join(workspace, "skills", ".git"))
+    writeFileSync(join(workspace, "skills", "README.md"), "About these skills.")
     for (let turns = 0; turns < 3; turns += 1) assert.equal(read(workspace).length, 1)
     assert.deepEqual(lines, ["SKILL.md is empty"])
     addSkill(workspace, "empty", "---\nno end")
@@ -57,6 +60,45 @@ describe("skills", () => {
       { name: "folded", description: "How to fold a long line", text: "Fold." },
       { name: "orders", description: "How to look up an order: by number", text: "Ask first." },
     ])
+  })
+
+  test("say when they are of use as their header has it, in one line that is short", () => {
+    const workspace = temporaryFolder()
+    const headers: [header: string, description: string][] = [
+      ["---\ndescription: 'How to cook'\n---\n", "How to cook"],
+      ["---\ndescription: |-\n  How to cook\n  for many\nlicense: MIT\n---\n", "How to cook for many"],
+      ["---\ndescription: How to cook\n\tfor many\n---\n", "How to cook for many"],
+      ["---\nname: cook\n---\n", "Text of it"],
+      ["---\ndescription:\nname: cook\n---\n", "Text of it"],
+      ["\ufeff---\ndescription: How to cook\n---\n", "How to cook"],
+      [`---\ndescription: ${"x".repeat(400)}\n---\n`, "x".repeat(300)],
+      [`### ${"y".repeat(400)}\n`, "y".repeat(300)],
+    ]
+    for (const [header, description] of headers) {
+      addSkill(workspace, "cook", `${header}Text of it`)
+      const [skill] = readSkills(workspace)
+      assert.deepEqual([skill?.description, skill?.text.endsWith("Text of it")], [description, true], header)
+    }
+    addSkill(workspace, "cook", "---\ndescription: How to cook\n---\nText\n\n---\n\nMore")
+    assert.equal(readSkills(workspace)[0]?.text, "Text\n\n---\n\nMore")
+  })
+
+  test("beyond a hundred are not read, and the log is told", () => {
+    const workspace = temporaryFolder()
+    const lines: object[] = []
+    const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const read = createSkillsReader(log)
+    const nameOf = (n: number) => `s${String(n).padStart(3, "0")}`
+    for (let n = 100; n > 0; n -= 1) addSkill(workspace, nameOf(n), "Do it.")
+    assert.equal(read(workspace).length, 100)
+    assert.deepEqual(lines, [])
+    addSkill(workspace, nameOf(101), "Do it.")
+    assert.deepEqual(
+      read(workspace).map(({ name }) => name),
+      Array.from({ length: 100 }, (_, n) => nameOf(n + 1)),
+    )
+    assert.equal(lines.length, 1)
+    assert.partialDeepStrictEqual(lines[0], { msg: "too many skills", skills: 101, read: 100 })
   })
 
   test("are left out where their file cannot be opened, and none are there where the folder is none", () => {

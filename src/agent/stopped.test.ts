@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import { type Answer, call, main, scriptedModels, smallTool, startAgent, stuckAnswer } from "./agent.fixture.ts"
+import type { ModelDelta } from "../models/contract.ts"
 import { TurnStopped } from "./stopped.ts"
 import type { TurnView } from "./turn-input.ts"
 import type { TurnDelivery, TurnOptions } from "./turn.ts"
@@ -72,6 +73,70 @@ describe("a turn that was stopped by who watched it", () => {
   })
 })
 
+describe("what is left of a stopped turn", () => {
+  const hook = { purpose: "hook", origin: "webhook", trusted: false, sessionKey: "agent:main:hook:orders" } as const
+
+  for (const wasSeen of [true, false]) {
+    test(`of a webhook's is ${wasSeen ? "what somebody saw of it" : "nothing where nobody saw it"}`, async (context) => {
+      const written = Promise.withResolvers<void>()
+      const { deliveries, deliver } = recorder()
+      const models = scriptedModels([unfinished("42 so", written.resolve)])
+      const agent = await startAgent(context, { models, deliver })
+      const runId = await agent.enqueue({ text: "sales?", ...hook })
+      await written.promise
+      agent.runner.abortRun(runId, new TurnStopped({ wasSeen }))
+      assert.equal((await agent.settle(runId)).state, "cancelled")
+      assert.deepEqual(
+        deliveries.map(({ text }) => text),
+        wasSeen ? ["42 so"] : [],
+      )
+      assert.equal(agent.history(hook.sessionKey).length, wasSeen ? 2 : 0)
+    })
+  }
+
+  test("is each word once: what a step has said, and what the one under way was writing", async (context) => {
+    const written = Promise.withResolvers<void>()
+    const saying: Answer = async ({ onDelta }) => {
+      onDelta?.({ kind: "text", text: "Let me look." })
+      return "unused"
+    }
+    const models = scriptedModels([saying, unfinished("Once upon", written.resolve)])
+    const ask = models.complete.bind(models)
+    models.complete = async (selection, request) => {
+      const quiet = { ...request, onDelta: (delta: ModelDelta) => delta.text !== "unused" && request.onDelta?.(delta) }
+      const reply = await ask(selection, quiet)
+      return { ...reply, text: "Let me look.", toolCalls: [call("look")], finishReason: "tool-calls" }
+    }
+    const { deliveries, deliver } = recorder()
+    const agent = await startAgent(context, { models, tools: [smallTool("look")], deliver })
+    const runId = await agent.enqueue({ text: "tell me" })
+    await written.promise
+    agent.runner.abortRun(runId, new TurnStopped({ wasSeen: true }))
+    await agent.settle(runId)
+    assert.equal(deliveries[0]?.text, "Let me look.\n\nOnce upon")
+  })
+
+  for (const sent of ["", "Once"]) {
+    test(`of which a model has begun anew is ${sent === "" ? "the new" : "the new behind what was sent for good"}`, async (context) => {
+      const written = Promise.withResolvers<void>()
+      const anew = stuckAnswer(({ onDelta, onRestart }) => {
+        onDelta?.({ kind: "text", text: "Once upon" })
+        onRestart?.()
+        onDelta?.({ kind: "text", text: " there was" })
+        written.resolve()
+      })
+      const observe: TurnOptions["observe"] = () => ({ onRestart: () => sent, end: () => undefined })
+      const { deliveries, deliver } = recorder()
+      const agent = await startAgent(context, { models: scriptedModels([anew.answer]), deliver, observe })
+      const runId = await agent.enqueue({ text: "tell me" })
+      await written.promise
+      agent.runner.abortRun(runId, new TurnStopped({ wasSeen: true }))
+      await agent.settle(runId)
+      assert.equal(deliveries[0]?.text, `${sent} there was`)
+    })
+  }
+})
+
 describe("a turn that was stopped by a command", () => {
   test("sends nothing and is remembered; events that no model has answered to are shown again, once", async (context) => {
     const written = Promise.withResolvers<void>()
@@ -137,6 +202,18 @@ describe("whoever watches a turn", () => {
     })
     await again.settle("none")
     assert.deepEqual(seen, ["0 after undefined", "1 after Let me look.", "end", "1 after Let me look.", "end"])
+  })
+
+  test("is given the thinking of all steps, in their order", async (context) => {
+    const { deliveries, deliver } = recorder()
+    const models = scriptedModels([[call("look")], "done"])
+    const ask = models.complete.bind(models)
+    let step = 0
+    models.complete = async (...given) => ({ ...(await ask(...given)), reasoning: `Thought ${(step += 1)}.` })
+    const agent = await startAgent(context, { models, deliver, tools: [smallTool("look")] })
+    await agent.choose({ reasoning: "on" })
+    await agent.say("hello")
+    assert.equal(deliveries[0]?.reasoning, "Thought 1.\n\nThought 2.")
   })
 
   test("learns whether thinking is wanted; with `on` it is part of the reply", async (context) => {

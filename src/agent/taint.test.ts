@@ -2,7 +2,9 @@ import assert from "node:assert/strict"
 import { describe, test } from "node:test"
 import type { ModelRequest } from "../models/contract.ts"
 import { call, main, movableClock, promptOf, scriptedModels, smallTool, startAgent } from "./agent.fixture.ts"
+import { siteOf } from "../kernel/index.ts"
 import type { Tool, ToolContext } from "./tool.ts"
+import type { TurnInput } from "./turn-input.ts"
 
 /** A tool that brings words of others, and one that says how it was called. */
 function tools(seen: string[]): Tool[] {
@@ -75,6 +77,30 @@ describe("a turn is tainted", () => {
       assert.deepEqual(new Set(trusts(agent)), new Set([tainted ? 0 : 1]))
     })
   }
+
+  test("so that what goes out while it is at work is known as such", async (context) => {
+    let atWork: unknown
+    const look = smallTool("look", {
+      run: async () => {
+        atWork = agent.store.handle.prepare("select trusted from job where state = 'running'").get()?.["trusted"]
+        return { content: [] }
+      },
+    })
+    const agent = await startAgent(context, { models: scriptedModels(["1", "2", "3", "4"]), tools: [look] })
+    const provenance = async (input: Partial<TurnInput> = {}) => {
+      const job = await agent.say("go", input)
+      return [job.trusted, job.origin]
+    }
+    assert.deepEqual(await provenance(), [1, "owner"])
+    const quoted = { context: [{ label: "Answers:", text: "x" }], sessionKey: "agent:main:test:group:-1" }
+    assert.deepEqual(await provenance(quoted), [0, "owner"])
+    await agent.addEvent("disk full", { trusted: false, origin: "webhook" })
+    assert.deepEqual(await provenance(), [0, "webhook"])
+    assert.equal((await provenance())[0], 0, "its past holds them")
+    agent.models.answers.push([call("look")], "5")
+    await provenance()
+    assert.equal(atWork, 0, "already while it is at work")
+  })
 
   test("by what was kept before provenance was", async (context) => {
     const seen: string[] = []
@@ -180,5 +206,70 @@ describe("a heartbeat that words of others have caused", () => {
     await addShared(false)
     await agent.wake("hook")
     assert.doesNotMatch(JSON.stringify(models.requests[3]?.messages), /4711/)
+  })
+})
+
+describe("a site counts as named", () => {
+  const all = ["https://typed.example", "https://docs.example", "https://payload.example", "https://status.example"]
+  const sites = ["typed.example"]
+  const segments = [
+    { kind: "operator", text: "Look it up at https://docs.example/orders: " },
+    { kind: "value", text: "https://payload.example/x" },
+  ] as const
+  const hook = { trusted: false, origin: "webhook", purpose: "hook", segments } as const
+  const cases: [string, Partial<TurnInput>, string[]][] = [
+    ["which the owner has typed", { sites }, ["typed.example"]],
+    ["which stands in the operator's instructions", { instructions: "Use https://docs.example/a" }, ["docs.example"]],
+    ["which the operator's words of a webhook name, and none of its payload", hook, ["docs.example"]],
+    [
+      "which is typed by a guest who is alone in a session",
+      { sites, trusted: false, guestSession: true },
+      ["typed.example"],
+    ],
+    ["which is typed beside words of others", { sites, trusted: false, wrap: false }, ["typed.example"]],
+    ["but none that somebody else wrote", { sites, trusted: false, origin: "group-member" }, []],
+    ["but none of a webhook's payload that is shown as it is", { ...hook, segments: [], sites, wrap: false }, []],
+    [
+      "of each message that waited by itself",
+      {
+        trusted: false,
+        sites: ["typed.example", "payload.example"],
+        parts: [
+          { sites, trusted: true },
+          { sites: ["payload.example"], trusted: false, origin: "group-member" },
+        ].map((part) => ({
+          agentId: "main",
+          sessionKey: main,
+          purpose: "chat",
+          origin: "owner",
+          text: "",
+          route: null,
+          ...part,
+        })) as TurnInput[],
+      },
+      ["typed.example"],
+    ],
+  ]
+  const named: string[][] = []
+  const look = smallTool("look", {
+    run: async (_input, { sites: known }) => {
+      named.push(all.flatMap((address) => siteOf(address) ?? []).filter((site) => known.has(site)))
+      return { content: [] }
+    },
+  })
+  for (const [name, input, expected] of cases) {
+    test(name, async (context) => {
+      const agent = await startAgent(context, { models: scriptedModels([[call("look")], "ok"]), tools: [look] })
+      await agent.say("go", input)
+      assert.deepEqual(named.pop(), expected)
+    })
+  }
+
+  test("which the prompt of heartbeats names", async (context) => {
+    const heartbeat = { prompt: "See https://status.example/. If all is well, reply HEARTBEAT_OK." }
+    const models = scriptedModels([[call("look")], "HEARTBEAT_OK"])
+    const agent = await startAgent(context, { models, tools: [look], heartbeat })
+    await agent.wake("manual")
+    assert.deepEqual(named.pop(), ["status.example"])
   })
 })

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../test/support/temporary.ts"
 import { budgetSchema } from "../budget/config.ts"
 import { createGovernor, createLedger } from "../budget/index.ts"
 import { AppError, createBackground, systemClock, systemIds } from "../kernel/index.ts"
-import type { ModelMessage, ModelRequest } from "../models/contract.ts"
+import type { ModelMessage, ModelReply, ModelRequest } from "../models/contract.ts"
 import { reopenJob } from "../store/index.ts"
 import {
   type AgentParts,
@@ -285,6 +285,21 @@ describe("a tool call", () => {
     assert.equal(told(agent.history())[2], "tool: echo a | echo b")
   })
 
+  test("goes back to its model with what that wants to have back", async (context) => {
+    const models = scriptedModels([[call("echo")], "done"])
+    const ask = models.complete.bind(models)
+    const replay: ModelReply["replay"] = { source: "test/model", parts: [{ type: "reasoning", text: "Hm." }] }
+    models.complete = async (...given) => {
+      const reply = await ask(...given)
+      return reply.toolCalls.length > 0 ? { ...reply, replay } : reply
+    }
+    const agent = await startAgent(context, { models, tools: [smallTool("echo")] })
+    await agent.say("echo")
+    const [, asked] = models.requests[1]?.messages ?? []
+    assert.ok(asked?.role === "assistant")
+    assert.deepEqual(asked.replay, replay)
+  })
+
   test("whose id was used by an earlier step is made all the same", async (context) => {
     const agent = await startAgent(context, {
       models: scriptedModels([[call("echo", { word: "a" }, "0")], [call("echo", { word: "b" }, "0")], "done"]),
@@ -306,6 +321,45 @@ describe("a turn that cannot be finished", () => {
     assert.deepEqual(
       agent.replies().map((reply) => reply.text),
       ["Sorry, this took too long and was stopped. Please try again.", "next"],
+    )
+  })
+
+  test("within the time that its webhook gives it ends, whatever its agent has", async (context) => {
+    const stuck = smallTool("stuck", { run: () => new Promise(() => undefined) })
+    const agent = await startAgent(context, { models: scriptedModels([[call("stuck")]]), tools: [stuck] })
+    const job = await agent.say("go on", { ...hook, timeoutSeconds: 0.05 })
+    assert.match(job.error ?? "", /The turn took longer than 50 ms/)
+    assert.equal(job.state, "dead")
+  })
+
+  test("because it was stopped is stopped, whatever its model makes of that", async (context) => {
+    const { asked, answer } = stuckAnswer()
+    const fails = async (request: ModelRequest) => {
+      await answer(request).catch(() => undefined)
+      throw new AppError("model-failed", "The connection was cut")
+    }
+    const agent = await startAgent(context, { models: scriptedModels([fails]) })
+    await agent.addEvent("not yet seen")
+    const runId = await agent.enqueue({ text: "long work" })
+    await asked
+    agent.runner.abortLane(main, new TurnStopped())
+    assert.equal((await agent.settle(runId)).state, "cancelled")
+    assert.deepEqual(agent.replies(), [])
+  })
+
+  test("with the model that its webhook names is not answered by another", async (context) => {
+    const models = scriptedModels([])
+    const { describe: describeAny } = models
+    models.describe = (selection) => {
+      if (selection.model === "gone/model") throw new AppError("model-unknown", "No configured provider has it")
+      return describeAny(selection)
+    }
+    const agent = await startAgent(context, { models })
+    await agent.choose({ model: "other/model" })
+    await agent.say("hello", { model: "gone/model" })
+    assert.deepEqual(
+      agent.replies().map(({ text, isError }) => [text, isError]),
+      [["Sorry, I could not answer: my model is not set up as it should be.", true]],
     )
   })
 
@@ -352,7 +406,9 @@ describe("a turn that cannot be finished", () => {
     }
     const agent = await startAgent(context, { models })
     await agent.choose({ model: "gone/model" })
+    await agent.addEvent("the door is open")
     await agent.say("hello")
+    assert.match(promptOf(models.requests[0]), /the door is open[^]*hello$/)
     assert.deepEqual(
       models.requests.map(({ selection }) => selection.model),
       [undefined],
@@ -489,6 +545,20 @@ describe("a webhook's run", () => {
     const agent = await startAgent(context, { models: scriptedModels(["one"]) })
     await agent.say("first", { ...hook, model: "fast", thinking: "high" })
     assert.deepEqual(agent.models.requests[0]?.selection, { agentId: "main", model: "fast", thinking: "high" })
+  })
+
+  test("asks the model that it was given whatever its conversation has chosen, and that one where it was given none", async (context) => {
+    const agent = await startAgent(context, { models: scriptedModels(["one", "two"]) })
+    await agent.choose({ model: "slow", thinking: "low" })
+    await agent.say("first", { model: "fast", thinking: "high" })
+    await agent.say("second")
+    assert.deepEqual(
+      agent.models.requests.map(({ selection }) => [selection.model, selection.thinking]),
+      [
+        ["fast", "high"],
+        ["slow", "low"],
+      ],
+    )
   })
 })
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { estimateTokens } from "../../sessions/index.ts"
+import { charactersPerToken, estimateTokens } from "../../sessions/index.ts"
 import type { Kept } from "./pieces.ts"
 import { planCompaction } from "./plan.ts"
 
@@ -48,4 +48,32 @@ test("of a turn that is longer than a question its beginning is covered, and the
   })
   const plan = planCompaction([asked, ...answers], 6_000)
   assert.deepEqual([plan.covered.map(({ id }) => id), plan.hasMore], [[1, 2, 3], true])
+})
+
+test("the newest turns stay while they are short together, and what does not fit into one question waits for the next", () => {
+  // So many tokens each; a question holds 3,000 of them, and 1,080 may stay.
+  const entries = (...tokens: number[]) => {
+    const all = [...past(tokens.length, 1).entries]
+    return all.map((entry, index) => {
+      const text = "x".repeat((tokens[index] ?? 0) * charactersPerToken)
+      const message =
+        entry.message.role === "user"
+          ? { role: "user" as const, content: [{ type: "text" as const, text }] }
+          : { role: "assistant" as const, text, toolCalls: [] }
+      return { ...entry, message, tokens: tokens[index] ?? 0 }
+    })
+  }
+  const plan = (...tokens: number[]) => {
+    const { covered, hasMore, maxTokens } = planCompaction(entries(...tokens), 6_000)
+    assert.equal(maxTokens, 900, "a quarter of what a small model is shown of its past")
+    return [covered.length, hasMore]
+  }
+  assert.deepEqual(plan(10, 10, 10, 10), [0, false], "all of it is short")
+  assert.deepEqual(plan(500, 580), [0, false], "to the last token")
+  assert.deepEqual(plan(500, 500, 500, 580), [2, false])
+  assert.deepEqual(plan(500, 500, 10, 1_500), [4, false], "a long answer takes its question with it")
+  assert.deepEqual(plan(500, 500, 500, 500, 400, 400, 500, 500), [6, false], "all that does not stay")
+  assert.deepEqual(plan(500, 500, 500, 500, 400, 400, 800, 800, 500), [6, true], "whole turns, all that has room")
+  assert.deepEqual(plan(800, 800, 800, 800, 10, 10), [2, true])
+  assert.deepEqual(plan(1_300, 1_300, 300, 300, 500, 400), [2, false], "too little is left for a question of its own")
 })

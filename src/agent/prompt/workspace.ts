@@ -10,7 +10,7 @@ export interface WorkspaceFile {
 }
 
 export interface WorkspaceLimits {
-  /** Characters of one file, and of all together. */
+  /** Characters of one file, and of all together; 0: none is shown. */
   maxChars: number
   /** Those of MEMORY.md; 0: it is not shown. */
   memoryChars: number
@@ -41,8 +41,8 @@ export function readWorkspaceFiles(
   for (const { name, isPrivate: isOwners } of workspaceFiles) {
     if (isOwners && !isPrivate) continue
     const isOwn = name === ownNotes
-    if (isOwn && limits.memoryChars === 0) continue
     const maxChars = isOwn ? Math.min(limits.maxChars, limits.memoryChars) : limits.maxChars
+    if (maxChars === 0 || limits.totalChars === 0) continue
     const file = readInside(folder, name, maxBytes)
     if (file.kind === "refused") log.warn({ folder, file: name, reason: `it ${file.reason}` }, "file is not read")
     if (file.kind !== "file") continue

@@ -188,10 +188,43 @@ test("steer: words of others taint the turn from there on, and its transcript", 
   await agent.settle(runId)
   assert.deepEqual(tainted, [false, true])
   assert.match(promptOf(models.requests[1]), /<untrusted-content[^]*EVIL/)
-  const rows = agent.store.handle.prepare("select trusted from message order by id").all()
+  const rows = agent.store.handle.prepare("select trusted, origin from message order by id").all()
   assert.deepEqual(
     rows.map((row) => row["trusted"]),
     [1, 1, 1, 0, 0, 0, 0],
+  )
+  assert.equal(rows[3]?.["origin"], "owner", "it is its sender's message, whoever wrote the words")
+})
+
+test("steer: a stop behind it makes no tool call again", async (context) => {
+  const ran = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  let runs = 0
+  const slow = smallTool("slow", {
+    repeatable: () => true,
+    async run() {
+      runs += 1
+      ran.resolve()
+      await release.promise
+      return { content: [{ type: "text", text: "slow result" }] }
+    },
+  })
+  const next = held()
+  const earlier = await startAgent(context, { models: scriptedModels([[call("slow")], next.answer]), tools: [slow] })
+  const runId = await earlier.enqueue(saying("first"))
+  await ran.promise
+  await earlier.enqueue(saying("and sugar", { queue: rule("steer") }))
+  release.resolve()
+  await next.asked
+  await earlier.stop()
+  const models = scriptedModels(["answer"])
+  const agent = await startAgent(context, { models, tools: [slow], folder: earlier.folder })
+  assert.equal((await agent.settle(runId)).state, "done")
+  assert.deepEqual(states(agent), ["done", "done"])
+  assert.equal(runs, 1)
+  assert.deepEqual(
+    models.requests.map(({ messages }) => messages.map(({ role }) => role)),
+    [["user", "assistant", "tool", "user"]],
   )
 })
 
@@ -310,6 +343,44 @@ test("the cap: the oldest go, a line of each is told to the next turn; or the ne
     assert.equal(states(agent).filter((state) => state === "cancelled").length, 2)
   }
 })
+
+test("what was dropped is told beside what a message answers", async (context) => {
+  const { agent, models, write, first, runId } = await atWork(context, ["answer"])
+  const queue = rule("followup", { cap: 1, drop: "summarize" })
+  await write("gone", "followup", { queue })
+  await write("kept", "followup", { queue, context: [{ label: "In reply to:", text: "the plan", isOwn: true }] })
+  first.give("done")
+  await agent.settle(runId)
+  assert.match(promptOf(models.requests[1]), /1 message was dropped[^]*- gone[^]*In reply to:[^]*the plan[^]*\n\nkept$/)
+})
+
+for (const mode of ["collect", "steer"] as const) {
+  test(`${mode}: whoever was shut out meanwhile is not heard, and keeps nobody else from it`, async (context) => {
+    const ran = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const slow = smallTool("slow", {
+      async run() {
+        ran.resolve()
+        await release.promise
+        return { content: [{ type: "text", text: "slow result" }] }
+      },
+    })
+    const models = scriptedModels([[call("slow")], "one", "two"])
+    const isHeard = ({ text }: TurnInput) => text !== "of one shut out"
+    const agent = await startAgent(context, { models, tools: [slow], isHeard })
+    const runId = await agent.enqueue(saying("first"))
+    await ran.promise
+    for (const text of ["before", "of one shut out", "behind"]) await agent.enqueue(saying(text, { queue: rule(mode) }))
+    release.resolve()
+    await agent.settle(runId)
+    assert.deepEqual(states(agent), ["done", "done", "cancelled", "done"])
+    const shown = JSON.stringify(models.requests.map(({ messages }) => messages))
+    assert.match(shown, /before[^]*behind/)
+    assert.doesNotMatch(shown, /shut out/)
+    const row = agent.store.handle.prepare("select error from job where state = 'cancelled'").get()
+    assert.equal(row?.["error"], "its sender is not let in any more")
+  })
+}
 
 test("messages that are answered together are trusted, and lead to sites, as all of them are", () => {
   const both = collectInputs([

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { test } from "node:test"
+import { type TestContext, test } from "node:test"
 import { silentLog } from "../../../test/support/store.ts"
 import { temporaryFolder } from "../../../test/support/temporary.ts"
 import { createBackground, systemClock, systemIds } from "../../kernel/index.ts"
@@ -39,22 +39,29 @@ function startBox(): StartedBox {
   return { id: "box", child, pipesAreStandard: true, ended, stop: () => void child.kill("SIGKILL") }
 }
 
-test("a browser is not idle while a person has a tab of it in their hands, or is still to take it", async (context) => {
-  let at = 0
-  const clock = { ...systemClock, monotonic: () => at }
+function startBench(context: TestContext, limits: { max: number; idleMinutes: number }) {
+  const moment = { at: 0 }
+  const clock = { ...systemClock, monotonic: () => moment.at }
   const background = createBackground(silentLog)
-  const limits = { max: 2, idleMinutes: 10, memoryMb: 500, maxTasks: 100 }
   const parts = { clock, ids: systemIds, log: silentLog, background }
   const settings = browserSchema.parse({})
   const guard = new Guard({ ...parts, navigation: () => settings.navigation, isOwnPort: () => false, isSealed: true })
   const stateFolder = temporaryFolder()
+  const sessions = new Map<string, string>()
+  const boxes: StartedBox[] = []
+  const start = async () => {
+    const box = startBox()
+    boxes.push(box)
+    return box
+  }
   const browsers = new SandboxBrowsers({
     ...parts,
     links: {
-      sandbox: { start: async () => startBox() } as unknown as Sandbox,
-      settings: () => ({ backend: "docker", browser: limits }) as unknown as SandboxSettings,
+      sandbox: { start } as unknown as Sandbox,
+      settings: () =>
+        ({ backend: "docker", browser: { ...limits, memoryMb: 500, maxTasks: 100 } }) as unknown as SandboxSettings,
       isSandboxed: async () => true,
-      sessionId: () => "id",
+      sessionId: (key) => sessions.get(key) ?? "id",
     },
     guard,
     proxySocket: async () => "",
@@ -71,18 +78,58 @@ test("a browser is not idle while a person has a tab of it in their hands, or is
     },
   })
   context.after(() => browsers.stop())
+  return { browsers, moment, sessions, boxes, background }
+}
+
+test("a browser is not idle while a person has a tab of it in their hands, or is still to take it", async (context) => {
+  const { browsers, moment } = startBench(context, { max: 2, idleMinutes: 10 })
   const core = browsers.coreFor("session", "main")
   await core.start({ profile: undefined })
   await core.takeoverTab({ profile: undefined }, "TAB")
-  at += 29 * 60_000
+  moment.at += 29 * 60_000
   browsers.sweep()
   assert.equal(browsers.coreFor("session", "main"), core)
   const takeover = await core.takeOver({ profile: undefined }, "TAB")
-  at += 11 * 60_000
+  moment.at += 11 * 60_000
   browsers.sweep()
   assert.equal(browsers.coreFor("session", "main"), core)
   await takeover.end()
-  at += 11 * 60_000
+  moment.at += 11 * 60_000
   browsers.sweep()
   assert.notEqual(browsers.coreFor("session", "main"), core)
+})
+
+test("a browser is its session's: it ends with that, with the one used longest ago for another's place, and with all", async (context) => {
+  const { browsers, moment, sessions, boxes, background } = startBench(context, { max: 2, idleMinutes: 10 })
+  const of = (session: string) => {
+    moment.at += 1
+    return browsers.coreFor(session, "main")
+  }
+  const [one, two] = [of("one"), of("two")]
+  assert.equal(of("one"), one)
+  assert.notEqual(one, two)
+  // A third takes the place of the second, which was used before the first.
+  const three = of("three")
+  assert.deepEqual([of("one") === one, of("three") === three], [true, true])
+  assert.notEqual(of("two"), two)
+
+  // A session that begins anew finds nothing of the one before.
+  await of("two").start({ profile: undefined })
+  const before = of("two")
+  sessions.set("two", "another")
+  assert.notEqual(of("two"), before)
+  await boxes[0]?.ended
+  // One that nobody asks for any more ends all the same, and the others stay.
+  const kept = of("one")
+  await of("two").start({ profile: undefined })
+  sessions.set("two", "a third")
+  browsers.sweep()
+  await boxes[1]?.ended
+  assert.equal(of("one"), kept)
+
+  await of("one").start({ profile: undefined })
+  await browsers.stop()
+  await boxes[2]?.ended
+  assert.throws(() => of("one"), { code: "not-ready" })
+  await background.idle()
 })

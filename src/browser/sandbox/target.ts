@@ -40,10 +40,7 @@ export interface Decision {
 export async function findTarget(options: TargetOptions, value: BrowserToolInput, context: Asked): Promise<Target> {
   const { kind, node } = await decide(options, value, context)
   const { agentId, sessionKey } = context
-  if (kind === "sandbox") {
-    if (value.action === "attach") throw keptInside()
-    return { kind, core: sandboxesOf(options, agentId).coreFor(sessionKey, agentId) }
-  }
+  if (kind === "sandbox") return { kind, core: sandboxesOf(options, agentId).coreFor(sessionKey, agentId) }
   if (value.action !== "attach") options.nodes?.whereabouts.note(sessionKey, node?.id ?? "host")
   if (!node || !options.nodes) return { kind: "host", core: options.core() }
   return { kind: "node", core: options.nodes.coreOf(node.id), node }

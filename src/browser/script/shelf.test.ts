@@ -27,6 +27,45 @@ test("a run is noted in the script as it is by then, and brings none back that w
   assert.deepEqual(await shelf.list(), [])
 })
 
+test("what is noted of a script is of its last run, and never of another that has its name by now", async () => {
+  const folder = join(temporaryFolder(), "scripts")
+  let at = Date.UTC(2026, 0, 1)
+  const shelf = new Shelf({
+    folder,
+    clock: { ...systemClock, now: () => (at += 1_000) },
+    log: silentLog,
+    holdsSecret: () => false,
+  })
+  const noted = async () => {
+    const { runs, lastRun, lastStop } = await shelf.read("buy")
+    return [runs, lastRun, lastStop]
+  }
+  await shelf.keep("buy", scriptOf("https://a.example/one"))
+  const first = await shelf.read("buy")
+  await shelf.note(first, "step 1: timeout")
+  assert.deepEqual(await noted(), [1, "2026-01-01T00:00:02.000Z", "step 1: timeout"])
+  await shelf.note(first, undefined)
+  assert.deepEqual(await noted(), [2, "2026-01-01T00:00:03.000Z", undefined])
+  // The same steps, kept anew.
+  await shelf.keep("buy", scriptOf("https://a.example/one"))
+  await shelf.note(first, "step 1: timeout")
+  assert.deepEqual(await noted(), [0, undefined, undefined])
+  // Other steps, written by hand.
+  const again = await shelf.read("buy")
+  writeFileSync(join(folder, "buy.json"), JSON.stringify({ ...again, steps: scriptOf("https://a.example/two").steps }))
+  await shelf.note(again, "step 1: timeout")
+  assert.deepEqual(await noted(), [0, undefined, undefined])
+})
+
+test("what could not be written once can be later", async () => {
+  const folder = join(temporaryFolder(), "scripts")
+  const shelf = shelfIn(folder)
+  writeFileSync(folder, "in its place")
+  assert.match((await shelf.keep("buy", scriptOf("https://a.example/"))) ?? "", /^it could not be written: /)
+  rmSync(folder)
+  assert.equal(await shelf.keep("buy", scriptOf("https://a.example/")), undefined)
+})
+
 test("steps that were done are not told as undone because their script could not be written", async () => {
   const folder = join(temporaryFolder(), "scripts")
   const shelf = shelfIn(folder)

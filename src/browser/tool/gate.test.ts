@@ -1,13 +1,16 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { toolContext } from "../../../test/support/tool-context.ts"
-import { siteOf } from "../../kernel/index.ts"
+import { memorySites, toolContext } from "../../../test/support/tool-context.ts"
+import type { ToolContext } from "../../agent/tool.ts"
+import { type AppError, siteOf } from "../../kernel/index.ts"
 import type { BrowserCore, Caller } from "../core.ts"
 import type { ToolCore } from "../elsewhere/core.ts"
 import { createBrowserTool } from "../tool.ts"
 import { describeCall } from "./describe.ts"
 import { gateOf, gateSecret, heldToSites, isBare, kindOfAddress } from "./gate.ts"
 import { type BrowserToolInput, input } from "./input.ts"
+import type { ScriptShelf } from "../script/perform.ts"
+import { callerOf, gateCall, refuseUntrusted } from "./rules.ts"
 
 test("a front page is a site's address with nothing else in it", () => {
   for (const address of ["https://shop.example", "https://shop.example/", "http://shop.example:8080/"])
@@ -225,6 +228,146 @@ test("asks about what carries words away, in words that an owner understands, an
   assert.deepEqual(looks.pop(), { targetId: undefined, refs: ["1", "2"], anywhere: true })
   // Within one page nothing leaves it, whether or not it was named.
   assert.equal(await pages(["far.example"]).gate(act({ kind: "drag", startRef: "1", endRef: "2" })), undefined)
+})
+
+test("one place that nobody has named is enough to be asked, whatever else is on the page", async () => {
+  const { gate, looks } = pages(["named.example", "far.example"])
+  const site = ["named.example", "far.example"]
+  for (const value of [
+    { action: "act", request: { kind: "type", ref: "1", text: "a" } },
+    { action: "act", request: { kind: "drag", startRef: "1", endRef: "2" } },
+    { action: "upload", paths: ["a"] },
+    { action: "dialog", accept: true, promptText: "Ada" },
+  ]) {
+    const asked = await gate(value, ["named.example"])
+    assert.partialDeepStrictEqual(asked?.action, { site }, JSON.stringify(value))
+    assert.equal(await gate(value, site), undefined)
+  }
+  looks.length = 0
+  await gate({ action: "act", request: { kind: "evaluate", fn: "(element) => element", ref: "1" } })
+  await gate({ action: "dialog", accept: true, promptText: "Ada", ref: "1", targetId: "T" })
+  assert.deepEqual(looks, [
+    { targetId: undefined, refs: ["1"], anywhere: false },
+    { targetId: "T", refs: [] },
+  ])
+})
+
+test("a link is looked for in the tab that the call names", async () => {
+  const tabs: unknown[] = []
+  const core = {
+    showsLink: async (_: Caller, _address: string, tab: unknown) => tabs.push(tab) > 1,
+  } as unknown as ToolCore
+  const gate = (more: object) =>
+    gateOf(
+      core,
+      { action: "navigate", url: "https://far.example/x", ...more } as BrowserToolInput,
+      {} as Caller,
+      {
+        sites: { has: () => false, quotes: () => false },
+      } as never,
+    )
+  assert.notEqual(await gate({}), undefined)
+  assert.equal(await gate({ targetId: "T" }), undefined)
+  assert.deepEqual(tabs, [undefined, "T"])
+})
+
+test("a turn that acts for others runs no code, sends and keeps no files, and stops no browser but its own", () => {
+  const refusal = (value: object, more: { trusted?: boolean; kind?: string } = {}) => {
+    const { trusted = false, kind = "host" } = more
+    try {
+      refuseUntrusted(value as BrowserToolInput, toolContext({ trusted }), { kind } as never)
+      return undefined
+    } catch (error) {
+      return (error as AppError).code
+    }
+  }
+  const act = (request: object) => ({ action: "act", request })
+  for (const value of [
+    { action: "upload", paths: ["a"] },
+    { action: "download" },
+    act({ kind: "evaluate", fn: "1" }),
+    act({ kind: "wait", fn: "() => true" }),
+    { action: "stop" },
+  ]) {
+    assert.equal(refusal(value), "forbidden", JSON.stringify(value))
+    assert.equal(refusal(value, { trusted: true }), undefined)
+  }
+  assert.equal(refusal({ action: "upload", paths: ["a"] }, { kind: "sandbox" }), "forbidden")
+  assert.equal(refusal({ action: "stop" }, { kind: "sandbox" }), undefined, "in a sandbox the browser is its own")
+  for (const value of [act({ kind: "wait", text: "done" }), act({ kind: "click", ref: "1" }), { action: "close" }])
+    assert.equal(refusal(value), undefined, JSON.stringify(value))
+})
+
+test("whoever acts for others comes to a place apart, and to no secrets unless an owner has said so", () => {
+  const core = { placeApart: () => "managed" } as unknown as ToolCore
+  const caller = (value: object, more: Partial<ToolContext> = {}, kind = "host") => {
+    const { profile, guest, withoutSecrets } = callerOf(
+      { action: "tabs", ...value } as BrowserToolInput,
+      toolContext({ sessionKey: "hook:one", ...more }),
+      { kind, core } as never,
+    )
+    return [profile, guest, withoutSecrets]
+  }
+  assert.deepEqual(caller({}), [undefined, undefined, false])
+  assert.deepEqual(caller({ profile: "relay" }), ["relay", undefined, false])
+  assert.deepEqual(caller({}, { trusted: false }), ["managed", "hook:one", true])
+  assert.deepEqual(caller({ profile: "work" }, { trusted: false }), ["work", "hook:one", true])
+  assert.deepEqual(caller({}, { trusted: false, approved: true }), ["managed", "hook:one", false])
+  // In a sandbox the whole browser is the session's own, whatever a call names.
+  assert.deepEqual(caller({ profile: "work" }, { trusted: false }, "sandbox"), [undefined, undefined, true])
+  assert.deepEqual(caller({}, {}, "sandbox"), [undefined, undefined, false])
+})
+
+test("a kept script is the owner's, and brings its sites along only where nobody else may have asked for it", async () => {
+  const kept = { name: "buy", start: "", sites: ["shop.example", "pay.example"], named: [], steps: [{ kind: "press" }] }
+  const shelf = { readScript: async () => kept } as unknown as ScriptShelf
+  const gate = (request: object, more: Partial<ToolContext>, scripts: ScriptShelf | undefined = shelf) =>
+    gateCall(
+      { kind: "host", core: {} as ToolCore },
+      { action: "act", request: { kind: "run", ...request } } as unknown as BrowserToolInput,
+      toolContext(more),
+      scripts,
+    )
+  const script = { script: "buy", values: { who: "Ada" } }
+  const steps = { steps: [{ kind: "press", key: "Enter" }] }
+  assert.equal(await gate(script, {}), undefined)
+  for (const request of [script, { ...steps, keep: "buy" }]) {
+    await assert.rejects(gate(request, { trusted: false, tainted: true }), {
+      code: "forbidden",
+      hint: /steps themselves/,
+    })
+  }
+  const tainted = { tainted: true, sites: memorySites(["shop.example"]) }
+  assert.equal(await gate(steps, tainted), undefined)
+  assert.equal(await gate({ ...steps, keep: "buy" }, tainted), undefined)
+  const asked = await gate(script, tainted)
+  assert.match(asked?.reason ?? "", /^pay\.example: this turn has read words of others/)
+  assert.deepEqual(asked?.action, {
+    action: "run",
+    script: "buy",
+    start: "",
+    steps: kept.steps,
+    values: { who: "Ada" },
+    sites: kept.sites,
+  })
+  assert.equal(await gate(script, { tainted: true, sites: memorySites(kept.sites) }), undefined)
+})
+
+test("kept secrets stay on this machine, and are never filled in by themselves for others", async () => {
+  const { core } = pages(["shop.example"])
+  const value = { action: "act", request: { kind: "fill", fields: [{ ref: "1", secret: "shop" }] } } as never
+  const gate = (kind: string, more: Partial<ToolContext> = {}) =>
+    gateCall({ kind, core: { ...core, placeApart: () => undefined } } as never, value, toolContext(more))
+  await assert.rejects(gate("node"), { code: "forbidden", message: /not sent to the browsers of other machines/ })
+  assert.equal(await gate("host"), undefined)
+  assert.match((await gate("host", { trusted: false, tainted: true }))?.reason ?? "", /does not fill in secrets/)
+})
+
+test("a fault of the input is told with the action that it was found in", async () => {
+  const gate = (value: object) =>
+    gateCall({ kind: "host", core: {} } as never, value as BrowserToolInput, toolContext({ tainted: true }))
+  await assert.rejects(gate({ action: "act", request: { kind: "type", ref: "1" } }), { message: /^act type: .*text/ })
+  await assert.rejects(gate({ action: "act", request: { kind: "dance" } }), { message: /^act: / })
 })
 
 test("holds files and answers that wait for a page to ask to the sites that they were meant for", async () => {
