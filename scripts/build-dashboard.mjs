@@ -34,7 +34,7 @@ const elements = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" }
  * answers know them (a test holds them apart), so that they are shortened.
  */
 export const ownNames =
-  "accepts act aside both current follow grows isAtEnd isBusy isLoading known light means past sure tail topics touchedBy verb what".split(
+  "accepts act aside both current drawing due ends follow forget grows inputs isAtEnd isBusy isLoading kept known light means past sources sure tail topics touchedBy verb what".split(
     " ",
   )
 

@@ -1,6 +1,6 @@
 // Browser: the profiles with their tabs; of one tab the live picture, and beside it what the agent reads of it, whose refs
 // light up in the picture.
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/hooks.ts"
 import { CallError, type Reply, call } from "../api.ts"
 import type { LiveLine } from "../../src/gateway/endpoints/index.ts"
 import { pauseAfter, readStream } from "../read-stream.ts"

@@ -1,6 +1,6 @@
 // Logs: the last lines, then what comes, by level and by words such as the id of a run.
 import { useSignal } from "../ui/signals.ts"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "../ui/hooks.ts"
 import { type Reply, call } from "../api.ts"
 import { inQuery, place } from "../router.ts"
 import { Check, Field, Select } from "../ui/form.tsx"

@@ -1,6 +1,6 @@
 // The story of one run: how it came in and why, what it was shown, what the model said and did, what was asked and sent.
 import type { ComponentChildren } from "preact"
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/hooks.ts"
 import { type Reply, call } from "../api.ts"
 import { once } from "../once.ts"
 import { on } from "../stream.ts"

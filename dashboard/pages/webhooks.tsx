@@ -1,6 +1,6 @@
 // Webhooks: what was posted, whether it was proven, which mapping took it, what came of it; once more, or as a trial.
 import { signal, useSignal } from "../ui/signals.ts"
-import { useMemo } from "preact/hooks"
+import { useMemo } from "../ui/hooks.ts"
 import { type Api, type Reply, call } from "../api.ts"
 import { once } from "../once.ts"
 import { go, inQuery, link, place } from "../router.ts"

@@ -1,6 +1,7 @@
 // What the build puts into every file for its elements (scripts/build-dashboard.mjs): shorter in the bundle than the
 // automatic form. A class alone comes as a word, no properties as a zero, and tags that are used often are functions.
-import { type ComponentType, createElement } from "preact"
+import { createElement } from "preact"
+import { type Drawing, component } from "./hooks.ts"
 
 export { Fragment } from "preact"
 
@@ -18,9 +19,9 @@ export const $encode = encodeURIComponent
 
 type Properties = object | string | 0
 
-export const h = (type: ComponentType | string, properties: Properties, ...children: never[]) =>
+export const h = (type: Drawing | string, properties: Properties, ...children: never[]) =>
   createElement(
-    type as ComponentType,
+    typeof type === "string" ? (type as "div") : component(type),
     typeof properties === "string" ? { class: properties } : properties || null,
     ...children,
   )

@@ -1,5 +1,5 @@
 // One conversation: its messages, what is being written, what is on its way, and the place to write.
-import { useMemo } from "preact/hooks"
+import { useMemo } from "../../ui/hooks.ts"
 import { type Reply, call } from "../../api.ts"
 import { Markdown } from "../../ui/markdown.tsx"
 import { Empty } from "../../ui/parts.tsx"
