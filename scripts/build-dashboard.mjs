@@ -7,6 +7,7 @@ import { parse } from "acorn"
 import { full } from "acorn-walk"
 import { build, transform, transformSync } from "esbuild"
 import { minify } from "terser"
+import { preactSource } from "./preact-source.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -38,11 +39,7 @@ export const ownNames =
     " ",
   )
 
-/** What Preact looks for in components that are classes. */
-const steps =
-  "(?:component(?:Will(?:Mount|Unmount|Update|ReceiveProps)|Did(?:Mount|Update|Catch))|getDerivedStateFrom(?:Props|Error)|getSnapshotBeforeUpdate|shouldComponentUpdate|getChildContext|debounceRendering)"
-
-const shortNames = new RegExp(`^(?:__\\w|\\$\\w+|${steps}|${ownNames.join("|")})$`)
+const shortNames = new RegExp(`^(?:_[a-z]\\w*|\\$\\w+|componentWillUnmount|${ownNames.join("|")})$`)
 
 const sharedPath = join(root, "dashboard/ui/shared.ts")
 
@@ -253,7 +250,7 @@ export async function buildDashboard(output) {
     ...(await bundle(
       output,
       { page: "dashboard/main.tsx", style: "dashboard/style.css" },
-      { plugins: [shortProperties, shortForms], inject: ["dashboard/ui/jsx.ts"] },
+      { plugins: [preactSource, shortProperties, shortForms], inject: ["dashboard/ui/jsx.ts"] },
     )),
     ...(await bundle(output, {
       takeover: "dashboard/takeover/main.ts",
@@ -322,7 +319,7 @@ function takeoverDocument({ main, style }) {
 
 /** What esbuild leaves: values used once, statements that are one expression. No option that changes what code means. */
 async function tighten(path) {
-  const options = { module: true, ecma: 2022, compress: { passes: 3 }, format: { comments: false } }
+  const options = { module: true, ecma: 2022, compress: { passes: 3, keep_fargs: false }, format: { comments: false } }
   const { code } = await minify(readFileSync(path, "utf8"), options)
   writeFileSync(path, code)
 }
