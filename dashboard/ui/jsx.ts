@@ -1,5 +1,6 @@
 // What the build puts into every file for its elements (scripts/build-dashboard.mjs): shorter in the bundle than the
-// automatic form. A class alone comes as a word, no properties as a zero, and tags that are used often are functions.
+// automatic form. A class alone comes as a word, no properties as a zero, and tags that are used often are functions, as are
+// components (`calledComponents` there).
 import { createElement } from "preact"
 import { type Drawing, component } from "./hooks.ts"
 
@@ -26,21 +27,22 @@ export const h = (type: Drawing | string, properties: Properties, ...children: n
     ...children,
   )
 
-const element =
-  (tag: string) =>
+/** What makes elements of a tag or of a component. */
+export const $element =
+  (type: Drawing | string) =>
   (properties: Properties, ...children: never[]) =>
-    h(tag, properties, ...children)
+    h(type, properties, ...children)
 
-export const $a = element("a")
-export const $button = element("button")
-export const $code = element("code")
-export const $div = element("div")
-export const $h2 = element("h2")
-export const $header = element("header")
-export const $li = element("li")
-export const $p = element("p")
-export const $section = element("section")
-export const $small = element("small")
-export const $span = element("span")
-export const $strong = element("strong")
-export const $ul = element("ul")
+export const $a = $element("a")
+export const $button = $element("button")
+export const $code = $element("code")
+export const $div = $element("div")
+export const $h2 = $element("h2")
+export const $header = $element("header")
+export const $li = $element("li")
+export const $p = $element("p")
+export const $section = $element("section")
+export const $small = $element("small")
+export const $span = $element("span")
+export const $strong = $element("strong")
+export const $ul = $element("ul")
