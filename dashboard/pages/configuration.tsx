@@ -94,7 +94,7 @@ export function Configuration() {
         {overview.mode === "off" && " Changes count from the next start on (gateway.reload.mode is off)."}
       </p>
       {overview.problems.map((text) => (
-        <Failure key={text} error={new Error(text)} />
+        <Failure key={text} error={text} />
       ))}
       <div class="filters section">
         <Select
