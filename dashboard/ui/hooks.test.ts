@@ -88,6 +88,20 @@ test("an effect that was not painted yet runs before its component is drawn anew
   assert.equal(heard.length, 3)
 })
 
+test("an effect that throws is told, and keeps no other from running", (context) => {
+  const { paint } = startFrames(context)
+  const heard: unknown[] = []
+  Object.assign(globalThis, { reportError: (error: Error) => heard.push(error.message) })
+  mount(() =>
+    useEffect(() => {
+      throw new Error("broken")
+    }, []),
+  ).draw()
+  mount(() => useEffect(() => void heard.push("the next one"), [])).draw()
+  paint()
+  assert.deepEqual(heard, ["broken", "the next one"])
+})
+
 test("effects of a page that nobody sees, which is not painted, run all the same", (context) => {
   const { pass } = startFrames(context)
   let runs = 0

@@ -99,7 +99,7 @@ export function useEffect(effect: Effect, inputs: readonly unknown[]): void {
   const component = running as Running
   keep(inputs, (own) => {
     own.due = effect
-    afterPaint(() => component.act())
+    afterPaint(component)
   })
 }
 
@@ -119,12 +119,27 @@ export function useId(): string {
 /** No frames are made of a page that nobody sees. */
 const hiddenMs = 35
 
-function afterPaint(act: () => void): void {
+/** Whose effects wait until the browser has painted. */
+const waiting: Running[] = []
+
+function afterPaint(component: Running): void {
+  if (waiting.push(component) > 1) return
   const painted = () => {
     clearTimeout(timer)
     cancelAnimationFrame(frame)
-    setTimeout(act)
+    setTimeout(actAll)
   }
   const timer = setTimeout(painted, hiddenMs)
   const frame = requestAnimationFrame(painted)
+}
+
+/** What one of them throws is told as with any script, and keeps none of the others. */
+function actAll(): void {
+  for (const component of waiting.splice(0)) {
+    try {
+      component.act()
+    } catch (error) {
+      reportError(error)
+    }
+  }
 }
