@@ -56,6 +56,8 @@ export async function call<Name extends keyof Api>(
   return (await response.json()) as Reply<Name>
 }
 
+export const stopRun = (runId: string) => call("POST /api/runs/:runId/stop", { params: { runId } })
+
 export const silence = { message: "The gateway does not answer", hint: "Is it running? svc gateway" }
 
 /** The plain call, for what is no JSON. Throws CallError. */

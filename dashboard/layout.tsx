@@ -1,6 +1,6 @@
 // Menu, head and the page of the address.
 import { useSignal } from "./ui/signals.ts"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "./ui/hooks.ts"
 import { call } from "./api.ts"
 import { type Page, contentOf, loadPage, pages } from "./pages.ts"
 import { link, place } from "./router.ts"

@@ -55,6 +55,10 @@ export const inQuery = (name: string): { current: string } => ({
   },
 })
 
+/** It, where it is one of these. */
+export const oneInQuery = <Word extends string>(name: string, words: readonly Word[]): Word | undefined =>
+  words.find((word) => word === place.current.query.get(name))
+
 /** Puts another address in the place of this one, of which browsers tell nobody. */
 export function replace(address: string): void {
   history.replaceState(null, "", address)

@@ -1,4 +1,5 @@
 // Builds the page: dashboard/ -> one folder of files with hashed names, each in its compressed forms too, and index.html.
+import { createHash } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -7,6 +8,8 @@ import { parse } from "acorn"
 import { full } from "acorn-walk"
 import { build, transform, transformSync } from "esbuild"
 import { minify } from "terser"
+import { preactSource } from "./preact-source.mjs"
+import { shareNames } from "./shared-names.mjs"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -21,7 +24,9 @@ const shortProperties = {
       const source = readFileSync(path, "utf8")
       const names = [...new Set(source.match(/--[a-z][a-z-]+(?=:)/g))]
       const short = (name) => `--${names.includes(name) ? names.indexOf(name).toString(36) : name.slice(2)}`
-      return { contents: source.replace(/--[a-z][a-z-]+/g, short), loader: "css" }
+      // Of their values esbuild leaves every space.
+      const tight = source.replace(/(--[a-z-]+): ([^;]+);/g, (all) => all.replaceAll(/([:,]) /g, "$1"))
+      return { contents: tight.replace(/--[a-z][a-z-]+/g, short), loader: "css" }
     })
   },
 }
@@ -34,25 +39,29 @@ const elements = { jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment" }
  * answers know them (a test holds them apart), so that they are shortened.
  */
 export const ownNames =
-  "accepts act aside both current follow grows isAtEnd isBusy isLoading known light means past sure tail topics touchedBy verb what".split(
+  "accepts act aside both current drawing due ends follow forget grows inputs isAtEnd isBusy isLoading kept known light means past sources sure tail topics touchedBy verb what".split(
     " ",
   )
 
-/** What Preact looks for in components that are classes. */
-const steps =
-  "(?:component(?:Will(?:Mount|Unmount|Update|ReceiveProps)|Did(?:Mount|Update|Catch))|getDerivedStateFrom(?:Props|Error)|getSnapshotBeforeUpdate|shouldComponentUpdate|getChildContext|debounceRendering)"
+const shortNames = new RegExp(`^(?:_[a-z]\\w*|\\$\\w+|componentWillUnmount|${ownNames.join("|")})$`)
 
-const shortNames = new RegExp(`^(?:__\\w|\\$\\w+|${steps}|${ownNames.join("|")})$`)
+const madeBy = createHash("sha256")
+  .update(
+    ["build-dashboard", "preact-source", "shared-names"]
+      .map((name) => readFileSync(join(root, `scripts/${name}.mjs`)))
+      .join(),
+  )
+  .digest("hex")
 
 const sharedPath = join(root, "dashboard/ui/shared.ts")
 
-const ownComponents = closedComponents(
-  readdirSync(join(root, "dashboard"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".tsx"))
-    .map(
-      (name) => transformSync(readFileSync(join(root, "dashboard", name), "utf8"), { loader: "tsx", ...elements }).code,
-    ),
-)
+const ownCodes = readdirSync(join(root, "dashboard"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".tsx"))
+  .map(
+    (name) => transformSync(readFileSync(join(root, "dashboard", name), "utf8"), { loader: "tsx", ...elements }).code,
+  )
+const ownComponents = closedComponents(ownCodes)
+const ownCalled = calledComponents(ownCodes)
 
 /**
  * Names of the components whose properties nobody but their callers and their own first lines names, so that those may be
@@ -75,6 +84,34 @@ export function closedComponents(codes) {
     })
   }
   return closed.difference(open)
+}
+
+/**
+ * Names of the components that other files have elements of, often and nothing else of them, so that they may be what makes
+ * these elements: `Badge({ state })` for `h(Badge, { state })`. Exported for its test.
+ */
+export function calledComponents(codes) {
+  const exported = new Set()
+  const declared = []
+  const named = []
+  const drawn = []
+  for (const code of codes) {
+    const tree = parse(code, { ecmaVersion: "latest", sourceType: "module" })
+    for (const { type, declaration } of tree.body)
+      if (type === "ExportNamedDeclaration" && declaration?.type === "FunctionDeclaration")
+        exported.add(declaration.id.name)
+    full(tree, (node, _, role) => {
+      if (role === "VariablePattern") declared.push(node.name)
+      if (role === "Identifier") named.push(node.name)
+      if (role === "CallExpression" && node.callee.name === "h") drawn.push(node.arguments[0].name)
+    })
+  }
+  const count = (list, name) => list.filter((each) => each === name).length
+  const isCalled = (name) => {
+    const times = count(drawn, name)
+    return times > 3 && times === count(named, name) && count(declared, name) === 1
+  }
+  return new Set([...exported].filter(isCalled))
 }
 
 /** What Preact itself knows of the properties of a component. */
@@ -100,7 +137,7 @@ const shortForms = {
 /** Of tags that have a function of their own in dashboard/ui/jsx.ts. */
 const tags = new Set(
   Array.from(
-    readFileSync(join(root, "dashboard/ui/jsx.ts"), "utf8").matchAll(/\$(\w+) = element\(/g),
+    readFileSync(join(root, "dashboard/ui/jsx.ts"), "utf8").matchAll(/\$(\w+) = \$element\(/g),
     ([, tag]) => tag,
   ),
 )
@@ -117,7 +154,7 @@ const said = {
 }
 
 /** Exported for its test. */
-export function shorten(code, components = ownComponents) {
+export function shorten(code, components = ownComponents, called = ownCalled) {
   const edits = []
   const put = ({ start, end }, text) => edits.push({ start, end, text })
   // By a name that esbuild shortens.
@@ -155,7 +192,8 @@ export function shorten(code, components = ownComponents) {
     }
     if (node.callee.name === "h" && first) {
       const tag = first.type === "Literal" ? first.value : undefined
-      if (tags.has(tag)) put({ start: node.start, end: properties.start }, `$${tag}(`)
+      const maker = tags.has(tag) ? `$${tag}` : called.has(first.name) && first.name
+      if (maker) put({ start: node.start, end: properties.start }, `${maker}(`)
       if (components.has(first.name)) own(properties)
       // Without properties a zero; a class alone is a word.
       const [only, more] = properties?.properties ?? []
@@ -177,7 +215,7 @@ export function shorten(code, components = ownComponents) {
  * A module's functions as arrows, which are a fifth shorter. They come first, since functions are there before all that
  * stands in their module. Exported for its test.
  */
-export function arrows(code) {
+export function arrows(code, called = ownCalled) {
   const first = []
   const rest = []
   for (const node of parse(code, { ecmaVersion: "latest", sourceType: "module" }).body) {
@@ -191,9 +229,8 @@ export function arrows(code) {
     const given = params.map(({ start, end }) => code.slice(start, end)).join(", ")
     const isDefault = node.type === "ExportDefaultDeclaration"
     const before = node.type === "ExportNamedDeclaration" ? "export " : ""
-    first.push(
-      `${before}const ${id.name} = ${made.async ? "async " : ""}(${given}) => ${code.slice(body.start, body.end)};`,
-    )
+    const arrow = `${made.async ? "async " : ""}(${given}) => ${code.slice(body.start, body.end)}`
+    first.push(`${before}const ${id.name} = ${before && called.has(id.name) ? `$element(${arrow})` : arrow};`)
     if (isDefault) rest.push(`export default ${id.name};`)
   }
   return [...first, ...rest].join("\n")
@@ -235,6 +272,8 @@ async function bundle(output, entryPoints, options = {}) {
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     define: { "process.env.NODE_ENV": '"production"' },
+    // For the hashes alone: of the same sources another way to build them makes other files.
+    footer: { js: `//${madeBy}` },
     logLevel: "warning",
     metafile: true,
     ...options,
@@ -249,18 +288,23 @@ async function bundle(output, entryPoints, options = {}) {
 export async function buildDashboard(output) {
   mkdirSync(output, { recursive: true })
   // Apart, so that neither page's files hold anything of the other's.
-  const made = [
-    ...(await bundle(
-      output,
-      { page: "dashboard/main.tsx", style: "dashboard/style.css" },
-      { plugins: [shortProperties, shortForms], inject: ["dashboard/ui/jsx.ts"] },
-    )),
-    ...(await bundle(output, {
-      takeover: "dashboard/takeover/main.ts",
-      "takeover-style": "dashboard/takeover/style.css",
-    })),
-  ]
-  const find = (entry) => made.find(({ entryPoint }) => entryPoint === entry)
+  const page = await bundle(
+    output,
+    { page: "dashboard/main.tsx", style: "dashboard/style.css" },
+    {
+      plugins: [preactSource, shortProperties, shortForms],
+      inject: ["dashboard/ui/jsx.ts"],
+      // Names come last, since those that files share are given by none of them alone.
+      minify: false,
+      minifySyntax: true,
+      minifyWhitespace: true,
+    },
+  )
+  const takeover = await bundle(output, {
+    takeover: "dashboard/takeover/main.ts",
+    "takeover-style": "dashboard/takeover/style.css",
+  })
+  const find = (entry) => [...page, ...takeover].find(({ entryPoint }) => entryPoint === entry)
   const main = find("dashboard/main.tsx")
   // What the first view needs is asked for at once, not one after the other.
   const early = [...new Set(main.needs)]
@@ -269,12 +313,14 @@ export async function buildDashboard(output) {
     join(output, "index.html"),
     document_({ main: main.name, style: find("dashboard/style.css").name, early }),
   )
-  const takeover = { main: find("dashboard/takeover/main.ts").name, style: find("dashboard/takeover/style.css").name }
-  writeFileSync(join(output, "takeover.html"), takeoverDocument(takeover))
-  for (const name of readdirSync(output)) {
-    if (name.endsWith(".js")) await tighten(join(output, name))
-    pack(join(output, name))
-  }
+  const tab = { main: find("dashboard/takeover/main.ts").name, style: find("dashboard/takeover/style.css").name }
+  writeFileSync(join(output, "takeover.html"), takeoverDocument(tab))
+  const read = (name) => readFileSync(join(output, name), "utf8")
+  const scripts = page.filter(({ name }) => name.endsWith(".js")).map(({ name }) => [name, read(name)])
+  const { files, names } = shareNames(new Map(scripts))
+  for (const [name, code] of files) writeFileSync(join(output, name), await tighten(code, names))
+  writeFileSync(join(output, tab.main), await tighten(read(tab.main)))
+  for (const name of readdirSync(output)) pack(join(output, name))
 }
 
 function document_({ main, style, early }) {
@@ -320,11 +366,20 @@ function takeoverDocument({ main, style }) {
 `
 }
 
-/** What esbuild leaves: values used once, statements that are one expression. No option that changes what code means. */
-async function tighten(path) {
-  const options = { module: true, ecma: 2022, compress: { passes: 3 }, format: { comments: false } }
-  const { code } = await minify(readFileSync(path, "utf8"), options)
-  writeFileSync(path, code)
+/**
+ * What esbuild leaves: names, values used once, statements that are one expression. No option that changes what code means.
+ * Names that are `reserved` stay.
+ */
+async function tighten(source, reserved = []) {
+  const options = {
+    module: true,
+    ecma: 2022,
+    compress: { passes: 3, keep_fargs: false },
+    mangle: { reserved },
+    format: { comments: false },
+  }
+  const { code } = await minify(source, options)
+  return code
 }
 
 function pack(path) {

@@ -8,6 +8,7 @@ import { Held } from "../ui/held.tsx"
 import { Badge, Button, Card, Code, Line } from "../ui/parts.tsx"
 import { Rows, fixedList } from "../ui/rows.tsx"
 import { Time, exact } from "../ui/time.tsx"
+import { pageFrom } from "../ui/list.ts"
 import { useList } from "../ui/use-list.ts"
 
 const scopes = {
@@ -125,7 +126,7 @@ export function AuditLog() {
   const list = useList<AuditRow>(action, {
     load: (before) =>
       call("GET /api/audit", {
-        query: { since: "90d", before, limit: before ? 500 : 100, action: action.trim() },
+        query: { since: "90d", ...pageFrom(before), action: action.trim() },
       }),
     order: ({ lastAt }) => lastAt,
   })

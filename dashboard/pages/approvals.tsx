@@ -1,12 +1,13 @@
 // Approvals: what the agent asks to be allowed, with everything that decides what would be done, and the answers.
 import { type Reply, call } from "../api.ts"
-import { inQuery, link, place } from "../router.ts"
+import { inQuery, link, oneInQuery, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Select } from "../ui/form.tsx"
 import { Badge, Button, Facts, Head, Json, Line } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
 import { Time, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
+import { pageFrom } from "../ui/list.ts"
 import { useList } from "../ui/use-list.ts"
 
 type Summary = Reply<"GET /api/approvals">["approvals"][number]
@@ -19,11 +20,11 @@ export default function Approvals() {
 }
 
 function List() {
-  const state = states.find((one) => one === place.current.query.get("state"))
+  const state = oneInQuery("state", states)
   const list = useList<Summary>(state ?? "", {
     load: async (before) => {
       const { approvals, next } = await call("GET /api/approvals", {
-        query: { state, before, limit: before ? 500 : 100 },
+        query: { state, ...pageFrom(before) },
       })
       return { items: approvals, next }
     },

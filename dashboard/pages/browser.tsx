@@ -1,13 +1,13 @@
 // Browser: the profiles with their tabs; of one tab the live picture, and beside it what the agent reads of it, whose refs
 // light up in the picture.
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/hooks.ts"
 import { CallError, type Reply, call } from "../api.ts"
 import type { LiveLine } from "../../src/gateway/endpoints/index.ts"
 import { pauseAfter, readStream } from "../read-stream.ts"
 import { go, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Field, bound } from "../ui/form.tsx"
-import { Badge, Button, Card, Copy, Empty, Facts, Failure, Head } from "../ui/parts.tsx"
+import { Badge, Button, Card, Copy, Empty, Facts, Failure, Head, OfOthers } from "../ui/parts.tsx"
 import { type Signal, useSignal } from "../ui/signals.ts"
 
 type Profile = Reply<"GET /api/browser">["profiles"][number]
@@ -55,7 +55,7 @@ function ProfileCard({ profile, again }: { profile: Profile; again: () => Promis
         <Badge state={running ? "running" : "stopped"} /> {kinds[kind]}
         {isDefault && <span class="dim"> · used by default</span>}
       </p>
-      {problem !== null && <Failure error={new Error(problem)} />}
+      {problem !== null && <Failure error={problem} />}
       {running && tabs.length === 0 && <p class="dim">No tabs</p>}
       <ul class="lines">
         {tabs.map(({ targetId, title, url, guest }) => (
@@ -64,7 +64,7 @@ function ProfileCard({ profile, again }: { profile: Profile; again: () => Promis
               <span class="cut">{title || "No title"}</span>
               <small class="cut dim">{url}</small>
             </a>
-            {guest && <Badge state="words of others" tone="warn" />}
+            {guest && <OfOthers />}
             <Button
               act={() => call("POST /api/browser/close", { body: { profile: name, targetId } }).then(again)}
               icon="close"

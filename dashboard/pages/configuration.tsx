@@ -1,7 +1,7 @@
 // The configuration as a form made from its schema: where each value comes from, what is wrong while it is typed, and what
 // saving would make of the file. What was typed survives a reload of the page.
 import { signal } from "../ui/signals.ts"
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/hooks.ts"
 import { type Reply, call } from "../api.ts"
 import { inQuery, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
@@ -94,7 +94,7 @@ export function Configuration() {
         {overview.mode === "off" && " Changes count from the next start on (gateway.reload.mode is off)."}
       </p>
       {overview.problems.map((text) => (
-        <Failure key={text} error={new Error(text)} />
+        <Failure key={text} error={text} />
       ))}
       <div class="filters section">
         <Select

@@ -1,8 +1,8 @@
 // Logs: the last lines, then what comes, by level and by words such as the id of a run.
 import { useSignal } from "../ui/signals.ts"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "../ui/hooks.ts"
 import { type Reply, call } from "../api.ts"
-import { inQuery, place } from "../router.ts"
+import { inQuery, oneInQuery, place } from "../router.ts"
 import { Check, Field, Select } from "../ui/form.tsx"
 import { Badge, Empty, Failure, type Tone } from "../ui/parts.tsx"
 import { exact } from "../ui/time.tsx"
@@ -17,7 +17,7 @@ const mostLines = 2_000
 
 export default function Logs() {
   const { query } = place.current
-  const level = levels.find((one) => one === query.get("level"))
+  const level = oneInQuery("level", levels)
   const text = query.get("text") ?? ""
   const lines = useSignal<Line[] | undefined>(undefined)
   const error = useSignal<unknown>(undefined)

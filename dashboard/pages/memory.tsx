@@ -1,5 +1,5 @@
 // Memory: the notes of an agent, to find, read and change. What is being written survives a reload of the page.
-import { useEffect } from "preact/hooks"
+import { useEffect } from "../ui/hooks.ts"
 import { call } from "../api.ts"
 import { inQuery, link, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"

@@ -1,11 +1,12 @@
 // Messages out: what has become of each, sending one again, setting a failure aside.
 import { type Reply, call } from "../api.ts"
-import { go, inQuery, link, place } from "../router.ts"
+import { go, inQuery, link, oneInQuery, place } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { Select } from "../ui/form.tsx"
 import { Badge, Button, Card, Facts, Failure, Head, Json, Line } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
 import { Time, when } from "../ui/time.tsx"
+import { pageFrom } from "../ui/list.ts"
 import { useList } from "../ui/use-list.ts"
 
 type Summary = Reply<"GET /api/deliveries">["items"][number]
@@ -18,9 +19,9 @@ export default function Messages() {
 }
 
 function List() {
-  const state = states.find((one) => one === place.current.query.get("state"))
+  const state = oneInQuery("state", states)
   const list = useList<Summary>(state ?? "", {
-    load: (before) => call("GET /api/deliveries", { query: { state, before, limit: before ? 500 : 100 } }),
+    load: (before) => call("GET /api/deliveries", { query: { state, ...pageFrom(before) } }),
     topic: "delivery",
     accepts: (message) => state === undefined || message.state === state,
   })
@@ -75,7 +76,7 @@ function Message({ id }: { id: number }) {
           </>
         )}
       </Head>
-      {message.error !== null && <Failure error={new Error(message.error)} />}
+      {message.error !== null && <Failure error={message.error} />}
       <Facts
         rows={[
           ["To", `${message.channel} ${message.account} ${message.chatId}`],

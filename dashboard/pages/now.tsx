@@ -1,5 +1,5 @@
 // Now: how everything is, what runs, what waits for a person, what today has taken.
-import { call } from "../api.ts"
+import { call, stopRun } from "../api.ts"
 import { link } from "../router.ts"
 import { may } from "../session.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
@@ -114,7 +114,7 @@ function InFlight() {
             <Badge state={state} />
             <Time at={startedAt ?? createdAt} />
             <Button
-              act={() => call("POST /api/runs/:runId/stop", { params: { runId } }).then(runs.again)}
+              act={() => stopRun(runId).then(runs.again)}
               done="Stopped"
               icon="stop"
               label={`Stop ${kind} of ${session}`}

@@ -1,7 +1,7 @@
 // People: who asks to be let in, who was, owners, groups; and, as a question, who would be heard where and why.
 import { useSignal } from "../ui/signals.ts"
 import type { ComponentChildren } from "preact"
-import { useMemo } from "preact/hooks"
+import { useMemo } from "../ui/hooks.ts"
 import { type Reply, call } from "../api.ts"
 import { inQuery, link, place, setQuery } from "../router.ts"
 import { Pending, createQuestion, useAsked } from "../ui/asked.tsx"

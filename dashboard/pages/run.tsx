@@ -1,13 +1,26 @@
 // The story of one run: how it came in and why, what it was shown, what the model said and did, what was asked and sent.
 import type { ComponentChildren } from "preact"
-import { useEffect } from "preact/hooks"
-import { type Reply, call } from "../api.ts"
+import { useEffect } from "../ui/hooks.ts"
+import { type Reply, call, stopRun } from "../api.ts"
 import { once } from "../once.ts"
 import { on } from "../stream.ts"
 import { go, link } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { confirm } from "../ui/confirm.tsx"
-import { Badge, Button, Code, Copy, Facts, Failure, Head, Json, More, type Tone, tones } from "../ui/parts.tsx"
+import {
+  Badge,
+  Button,
+  Code,
+  Copy,
+  Facts,
+  Failure,
+  Head,
+  Json,
+  More,
+  OfOthers,
+  type Tone,
+  toneOf,
+} from "../ui/parts.tsx"
 import { Picture } from "../ui/picture.tsx"
 import { duration, exact, grouped, when } from "../ui/time.tsx"
 
@@ -41,7 +54,7 @@ export function Run({ runId }: { runId: string }) {
     <>
       <Head back={["runs", "All runs"]} title={(run.kind !== "heartbeat" && run.asked) || run.kind}>
         {isOpen ? (
-          <Button act={() => call("POST /api/runs/:runId/stop", { params })} done="Stopped" icon="stop" kind="danger">
+          <Button act={() => stopRun(runId)} done="Stopped" icon="stop" kind="danger">
             Stop
           </Button>
         ) : (
@@ -66,7 +79,7 @@ export function Run({ runId }: { runId: string }) {
           ["Id", <Id id={run.runId} />],
         ]}
       />
-      {run.error !== null && <Failure error={new Error(run.error)} />}
+      {run.error !== null && <Failure error={run.error} />}
       <Timeline run={run} story={story} isOver={!isOpen} />
     </>
   )
@@ -231,7 +244,7 @@ interface Data {
 }
 
 const wordsOf = (parts: Part[] | undefined) => (parts ?? []).map(({ text }) => text ?? "").join("\n")
-const marked = (step: Data) => step.foreign !== undefined && <Badge state="words of others" tone="warn" />
+const marked = (step: Data) => step.foreign !== undefined && <OfOthers />
 
 function modelStep(
   run: Detail,
@@ -363,7 +376,7 @@ function sentMessage(message: Story["messages"][number]): Moment {
   return {
     at: createdAt,
     key: `m${id}`,
-    tone: tones[state],
+    tone: toneOf(state),
     title: (
       <>
         <a href={link("messages", id)}>Message</a>

@@ -1,10 +1,11 @@
 // Runs: what the agent was asked to do, and the story of one.
 import { type Reply, call } from "../api.ts"
-import { inQuery, link, place } from "../router.ts"
+import { inQuery, link, oneInQuery, place } from "../router.ts"
 import { Field, Select } from "../ui/form.tsx"
 import { Badge } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
 import { Time, duration } from "../ui/time.tsx"
+import { pageFrom } from "../ui/list.ts"
 import { useList } from "../ui/use-list.ts"
 import { Run } from "./run.tsx"
 
@@ -23,7 +24,7 @@ function List() {
   const { query } = place.current
   const wanted = Object.fromEntries(query)
   const filter = {
-    state: states.find((state) => state === wanted.state),
+    state: oneInQuery("state", states),
     kind: wanted.kind,
     session: wanted.session,
     text: wanted.text,
@@ -31,7 +32,7 @@ function List() {
     until: timeOf(wanted.until),
   }
   const list = useList<Summary>(String(query), {
-    load: (before) => call("GET /api/runs", { query: { ...filter, before, limit: before ? 500 : 100 } }),
+    load: (before) => call("GET /api/runs", { query: { ...filter, ...pageFrom(before) } }),
     topic: "run",
     accepts: (run) =>
       (filter.state === undefined || run.state === filter.state) &&

@@ -4,10 +4,11 @@ import { go, inQuery, link, place, setQuery } from "../router.ts"
 import { Pending, useAsked } from "../ui/asked.tsx"
 import { download } from "../ui/download.ts"
 import { Field, Select, bound } from "../ui/form.tsx"
-import { Badge, Button, Code, Empty, Facts, Head, Json, Line, More } from "../ui/parts.tsx"
+import { Badge, Button, Code, Empty, Facts, Head, Json, Line, More, OfOthers } from "../ui/parts.tsx"
 import { Rows } from "../ui/rows.tsx"
 import { Time, when, exact, grouped } from "../ui/time.tsx"
 import { Transcript } from "../ui/transcript.tsx"
+import { pageFrom } from "../ui/list.ts"
 import { useList } from "../ui/use-list.ts"
 
 type Summary = Reply<"GET /api/sessions">["items"][number]
@@ -31,7 +32,7 @@ export default function Sessions() {
 function List() {
   const list = useList<Summary & { id: string }>("", {
     load: async (before) => {
-      const { items, next } = await call("GET /api/sessions", { query: { before, limit: before ? 500 : 50 } })
+      const { items, next } = await call("GET /api/sessions", { query: pageFrom(before, 50) })
       return { items: items.map((item) => ({ ...item, id: item.key })), next }
     },
     order: ({ updatedAt }) => updatedAt,
@@ -208,7 +209,7 @@ function Words({ at, message, runId, trusted, isSummary }: Said) {
     <>
       <header>
         <strong>{isSummary ? "Summary of what is above" : roles[role]}</strong>
-        {!trusted && <Badge state="words of others" tone="warn" />}
+        {!trusted && <OfOthers />}
         {runId !== null && <a href={link("runs", runId)}>run</a>}
         <Time at={at} />
       </header>

@@ -1,6 +1,6 @@
 // Webhooks: what was posted, whether it was proven, which mapping took it, what came of it; once more, or as a trial.
 import { signal, useSignal } from "../ui/signals.ts"
-import { useMemo } from "preact/hooks"
+import { useMemo } from "../ui/hooks.ts"
 import { type Api, type Reply, call } from "../api.ts"
 import { once } from "../once.ts"
 import { go, inQuery, link, place } from "../router.ts"
@@ -10,6 +10,7 @@ import { Back, Badge, Button, Card, Code, Facts, Failure, Head, Json, Line, More
 import { Rows } from "../ui/rows.tsx"
 import { Time, duration, when } from "../ui/time.tsx"
 import { toast } from "../ui/toast.tsx"
+import { pageFrom } from "../ui/list.ts"
 import { useList } from "../ui/use-list.ts"
 
 type Summary = Reply<"GET /api/hooks">["items"][number]
@@ -32,7 +33,7 @@ function List() {
   const filter = inQuery("mapping")
   const mapping = filter.current
   const list = useList<Summary>(mapping, {
-    load: (before) => call("GET /api/hooks", { query: { before, limit: before ? 500 : 100, mapping } }),
+    load: (before) => call("GET /api/hooks", { query: { ...pageFrom(before), mapping } }),
     // Senders may post by the thousand.
     touchedBy: "hook",
   })
@@ -87,7 +88,7 @@ function Delivery({ id }: { id: number }) {
           Replay
         </Button>
       </Head>
-      {one.error !== null && <Failure error={new Error(one.error)} />}
+      {one.error !== null && <Failure error={one.error} />}
       <Facts
         rows={[
           ["Request", `${one.method} ${one.path}`],

@@ -1,6 +1,6 @@
 // One answer of the gateway, shown and asked for again when something says that it has changed.
 import { signal } from "./signals.ts"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo } from "./hooks.ts"
 import { isLive, on } from "../stream.ts"
 import { place } from "../router.ts"
 import { Back, Failure } from "./parts.tsx"

@@ -1,6 +1,6 @@
 // Asks before something that cannot be taken back, and for a word where one is needed. The browser's own dialog keeps the
 // focus, hears Escape, and gives the focus back to where it was.
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "./hooks.ts"
 import { Field } from "./form.tsx"
 import { type Signal, signal } from "./signals.ts"
 

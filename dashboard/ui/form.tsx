@@ -1,6 +1,6 @@
 // Fields, with their labels.
 import type { ComponentChildren } from "preact"
-import { useEffect, useId } from "preact/hooks"
+import { useEffect, useId } from "./hooks.ts"
 import { useSignal } from "./signals.ts"
 
 interface FieldProps {

@@ -1,6 +1,8 @@
 // What the build puts into every file for its elements (scripts/build-dashboard.mjs): shorter in the bundle than the
-// automatic form. A class alone comes as a word, no properties as a zero, and tags that are used often are functions.
-import { type ComponentType, createElement } from "preact"
+// automatic form. A class alone comes as a word, no properties as a zero, and tags that are used often are functions, as are
+// components (`calledComponents` there).
+import { createElement } from "preact"
+import { type Drawing, component } from "./hooks.ts"
 
 export { Fragment } from "preact"
 
@@ -18,28 +20,29 @@ export const $encode = encodeURIComponent
 
 type Properties = object | string | 0
 
-export const h = (type: ComponentType | string, properties: Properties, ...children: never[]) =>
+export const h = (type: Drawing | string, properties: Properties, ...children: never[]) =>
   createElement(
-    type as ComponentType,
+    typeof type === "string" ? (type as "div") : component(type),
     typeof properties === "string" ? { class: properties } : properties || null,
     ...children,
   )
 
-const element =
-  (tag: string) =>
+/** What makes elements of a tag or of a component. */
+export const $element =
+  (type: Drawing | string) =>
   (properties: Properties, ...children: never[]) =>
-    h(tag, properties, ...children)
+    h(type, properties, ...children)
 
-export const $a = element("a")
-export const $button = element("button")
-export const $code = element("code")
-export const $div = element("div")
-export const $h2 = element("h2")
-export const $header = element("header")
-export const $li = element("li")
-export const $p = element("p")
-export const $section = element("section")
-export const $small = element("small")
-export const $span = element("span")
-export const $strong = element("strong")
-export const $ul = element("ul")
+export const $a = $element("a")
+export const $button = $element("button")
+export const $code = $element("code")
+export const $div = $element("div")
+export const $h2 = $element("h2")
+export const $header = $element("header")
+export const $li = $element("li")
+export const $p = $element("p")
+export const $section = $element("section")
+export const $small = $element("small")
+export const $span = $element("span")
+export const $strong = $element("strong")
+export const $ul = $element("ul")

@@ -33,6 +33,9 @@ export interface ListOptions<Item> {
   order?: (item: Item) => number
 }
 
+/** The first page is there at once, those that are scrolled to are few. */
+export const pageFrom = (before: number | undefined, first = 100) => ({ before, limit: before ? 500 : first })
+
 const mostEmptyPages = 100
 
 const touchMs = 1_000

@@ -9,28 +9,24 @@ import { toast } from "./toast.tsx"
 
 export type Tone = "good" | "busy" | "warn" | "bad" | "quiet"
 
-export const tones: Record<string, Tone> = {
-  ready: "good",
-  done: "good",
-  sent: "good",
-  accepted: "good",
-  ok: "good",
-  allowed: "good",
-  running: "busy",
-  sending: "busy",
-  starting: "busy",
-  new: "busy",
-  asked: "warn",
-  uncertain: "warn",
-  failed: "bad",
-  dead: "bad",
-  refused: "bad",
-  denied: "bad",
+const states: Record<Exclude<Tone, "quiet">, string> = {
+  good: "ready done sent accepted ok allowed",
+  busy: "running sending starting new",
+  warn: "asked uncertain",
+  bad: "failed dead refused denied",
 }
 
+export const toneOf = (state: string): Tone =>
+  (Object.keys(states) as (keyof typeof states)[]).find((tone) => states[tone].split(" ").includes(state)) ?? "quiet"
+
 /** A state as a word; its colour only repeats it. */
-export function Badge({ state, tone }: { state: string; tone?: Tone }) {
-  return <span class={`badge ${tone ?? tones[state] ?? "quiet"}`}>{state}</span>
+export function Badge({ state, tone = toneOf(state) }: { state: string; tone?: Tone }) {
+  return <span class={`badge ${tone}`}>{state}</span>
+}
+
+/** Text that nobody has vouched for, and whatever has read it. */
+export function OfOthers() {
+  return <Badge state="words of others" tone="warn" />
 }
 
 interface ButtonProps {

@@ -1,6 +1,6 @@
 // A picture of the gateway: fetched, because a plain image would come without the page's key.
 import { useSignal } from "./signals.ts"
-import { useEffect } from "preact/hooks"
+import { useEffect } from "./hooks.ts"
 import { send } from "../api.ts"
 
 /** Returns what ends it, and lets go of the picture. One that comes later is neither kept nor shown. */

@@ -1,7 +1,7 @@
 // Rows of one height, of which only those near the window are in the document: a hundred thousand scroll like ten.
 import { useSignal } from "./signals.ts"
 import type { ComponentChildren } from "preact"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "./hooks.ts"
 import { place } from "../router.ts"
 import { Empty, Failure } from "./parts.tsx"
 import type { LiveList, Row } from "./list.ts"

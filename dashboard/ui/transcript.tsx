@@ -1,7 +1,7 @@
 // Messages of a conversation, oldest first, of which a few hundred are in the document: older and newer ones come when
 // they are scrolled to, those far away go, and what is being read stays where it is.
 import type { ComponentChildren } from "preact"
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "./hooks.ts"
 import { type Listening, type Message, type PagesOptions, createPages } from "./paged.ts"
 
 interface TranscriptProps<Item extends Message> extends PagesOptions<Item>, Listening<Item> {
@@ -63,17 +63,20 @@ export function Transcript<Item extends Message>(props: TranscriptProps<Item>) {
     if (ends.newer) void get("begin")
     else stay()
   }, [follow])
-  useLayoutEffect(() => {
+  /** Another function each time, so that it is called whenever all of it is drawn. */
+  const placed = (element: HTMLDivElement | null) => {
+    box.current = element
+    if (!element) return
     const { current: kept } = anchor
     anchor.current = undefined
     const found = kept && document.getElementById(kept.id)
-    if (found && box.current) box.current.scrollTop += found.getBoundingClientRect().top - kept.top
+    if (found) element.scrollTop += found.getBoundingClientRect().top - kept.top
     else stay()
     look()
-  })
+  }
   return (
     <div
-      ref={box}
+      ref={placed}
       class="transcript"
       role="log"
       aria-label={label}

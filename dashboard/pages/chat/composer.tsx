@@ -1,6 +1,6 @@
 // Where words are written: kept while they are, with completion of commands and files beside them.
 import { useSignal } from "../../ui/signals.ts"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useRef } from "../../ui/hooks.ts"
 import type { Reply } from "../../api.ts"
 import { Icon } from "../../ui/icons.tsx"
 import { Button } from "../../ui/parts.tsx"

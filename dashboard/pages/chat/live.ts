@@ -1,6 +1,6 @@
 // What a conversation shows beside its messages: answers while they are written, turns that run, sends that failed.
 import { signal } from "../../ui/signals.ts"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo } from "../../ui/hooks.ts"
 import { type Reply, call } from "../../api.ts"
 import { on } from "../../stream.ts"
 import { wordsOf } from "../../ui/parts.tsx"

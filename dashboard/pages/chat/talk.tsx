@@ -1,6 +1,6 @@
 // One conversation: its messages, what is being written, what is on its way, and the place to write.
-import { useMemo } from "preact/hooks"
-import { type Reply, call } from "../../api.ts"
+import { useMemo } from "../../ui/hooks.ts"
+import { type Reply, stopRun } from "../../api.ts"
 import { Markdown } from "../../ui/markdown.tsx"
 import { Empty } from "../../ui/parts.tsx"
 import { Transcript } from "../../ui/transcript.tsx"
@@ -15,8 +15,7 @@ export function Talk({ chat, known }: { chat: string; known: Reply<"GET /api/cha
   const writing = useMemo(() => writingOf(chat), [])
   const open = live.drafts.current.filter(({ isOver }) => !isOver)
   const mine = Object.values(unsent.current).filter((each) => each.chat === chat)
-  const stop = () =>
-    Promise.allSettled(open.map(({ runId }) => call("POST /api/runs/:runId/stop", { params: { runId } })))
+  const stop = () => Promise.allSettled(open.map(({ runId }) => stopRun(runId)))
   return (
     <section class="talk" aria-label="Conversation">
       <Transcript<Message>
