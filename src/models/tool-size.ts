@@ -1,5 +1,5 @@
 // How long the descriptions of tools are as JSON. Each step asks several times, and a schema is the same object at each of
-// them, so its length is remembered by it.
+// them, so the length is remembered by it.
 import type { JsonObject } from "../kernel/index.ts"
 import type { ToolSchema } from "./contract.ts"
 
@@ -8,13 +8,19 @@ interface Size {
   bytes: number
 }
 
-const schemaSizes = new WeakMap<JsonObject, Size>()
+interface Known extends Size {
+  name: string
+  description: string
+}
+
+const known = new WeakMap<JsonObject, Known>()
 
 export function toolSize({ name, description, inputSchema }: ToolSchema): Size {
-  const schema = schemaSizes.get(inputSchema) ?? sizeOf(JSON.stringify(inputSchema))
-  schemaSizes.set(inputSchema, schema)
-  const frame = sizeOf(JSON.stringify({ name, description, inputSchema: "" }))
-  return { characters: frame.characters + schema.characters, bytes: frame.bytes + schema.bytes }
+  const found = known.get(inputSchema)
+  if (found?.name === name && found.description === description) return found
+  const size = { name, description, ...sizeOf(JSON.stringify({ name, description, inputSchema })) }
+  known.set(inputSchema, size)
+  return size
 }
 
 function sizeOf(text: string): Size {

@@ -54,8 +54,8 @@ export function createHistory(store: Store): History {
       const name = `${sessionId} ${Math.round(budget)}`
       const uncovered = (summary?.coversTo ?? -1) + 1
       const begun = beginnings.get(name) ?? 0
-      const entries = newest.read(sessionId, { from: Math.max(begun, uncovered), budget })
-      const isFull = entries.reduce((sum, entry) => sum + entry.tokens, 0) > budget
+      const { entries, tokens } = newest.read(sessionId, { from: Math.max(begun, uncovered), budget })
+      const isFull = tokens > budget
       const shown = isFull ? beginAnew(entries, budget) : entries
       const first = shown[0]
       if (isFull && first) {
@@ -65,7 +65,10 @@ export function createHistory(store: Store): History {
         if (oldest !== undefined) beginnings.delete(oldest)
       }
       const isCut = isFull || begun > uncovered
-      return { summary, entries: trimToBudget(shown, Math.min(room, budget)), isCut }
+      const most = Math.min(room, budget)
+      // What fits begins with a user's message already, most often.
+      const isWhole = !isFull && tokens <= most && first?.message.role === "user"
+      return { summary, entries: isWhole ? shown : trimToBudget(shown, most), isCut }
     },
     shrink: () => newest.shrink(),
   }

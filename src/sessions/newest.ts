@@ -13,8 +13,8 @@ export interface Entry extends TranscriptEntry {
 }
 
 export interface NewestMessages {
-  /** Oldest first, back to the row `from`, or as far as it takes for more than `budget` tokens. */
-  read(sessionId: string, options: { from: number; budget: number }): Entry[]
+  /** Oldest first, back to the row `from`, or as far as it takes for more than `budget` tokens; and their tokens. */
+  read(sessionId: string, options: { from: number; budget: number }): { entries: Entry[]; tokens: number }
   /** Keeps little but the conversation that was talked in last: the others cost one reading when they are talked in again. */
   shrink(): void
 }
@@ -25,6 +25,8 @@ interface Kept {
   entries: Entry[]
   /** Rows from `from` to the last entry, summaries too. */
   rows: number
+  /** Of all entries. */
+  tokens: number
 }
 
 /** Rows read at once while the newest messages are collected. */
@@ -46,7 +48,7 @@ export function createNewestMessages(store: Store, most = maxKept): NewestMessag
     total -= sizes.get(sessionId) ?? 0
     sizes.delete(sessionId)
     if (!kept || kept.entries.length === 0) return
-    const size = kept.entries.reduce((sum, entry) => sum + entry.tokens * 4 + frameOfEntry, 0)
+    const size = kept.tokens * 4 + kept.entries.length * frameOfEntry
     conversations.set(sessionId, kept)
     sizes.set(sessionId, size)
     total += size
@@ -65,7 +67,7 @@ export function createNewestMessages(store: Store, most = maxKept): NewestMessag
       const known = conversations.get(sessionId)
       const kept = collect(store, sessionId, options, known && brought(store, sessionId, known))
       keep(sessionId, kept)
-      return [...kept.entries]
+      return { entries: [...kept.entries], tokens: kept.tokens }
     },
     shrink() {
       const last = [...conversations.keys()].at(-1)
@@ -84,6 +86,7 @@ function brought(store: Store, sessionId: string, known: Kept): Kept | undefined
     ...known,
     entries: [...known.entries, ...newer],
     rows: known.rows + countRows(store, sessionId, { from: last + 1, entries: newer }),
+    tokens: known.tokens + tokensOf(newer),
   }
 }
 
@@ -96,7 +99,7 @@ function collect(
   const first = known?.entries[0]
   // Nothing of it is too old, so it is looked through once, and counted no more.
   if (known && first && first.id >= from) {
-    const isEnough = known.from <= from || tokensOf(known.entries) > budget
+    const isEnough = known.from <= from || known.tokens > budget
     const begin = known.from <= from ? from : first.id
     if (isEnough && begin === known.from) return known
     if (isEnough) return { ...known, from: begin, rows: countRows(store, sessionId, { ...known, from: begin }) }
@@ -113,7 +116,7 @@ function collect(
   }
   const entries = newestFirst.reverse()
   const begin = isWhole ? from : (entries[0]?.id ?? from)
-  return { from: begin, entries, rows: countRows(store, sessionId, { from: begin, entries }) }
+  return { from: begin, entries, rows: countRows(store, sessionId, { from: begin, entries }), tokens }
 }
 
 function tokensOf(entries: readonly Entry[]): number {
