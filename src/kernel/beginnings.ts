@@ -32,9 +32,7 @@ export function createBeginnings<Item extends object, Made>(): Beginnings<Item, 
     find(items, conditions = []) {
       const first = items[0]
       const kept = first && known.get(first)?.find((each) => areSame(each.conditions, conditions))
-      if (!kept || kept.items.length > items.length || !kept.items.every((item, index) => item === items[index]))
-        return undefined
-      return { length: kept.items.length, made: kept.made }
+      return kept && beginsWith(items, kept.items) ? { length: kept.items.length, made: kept.made } : undefined
     },
     keep(items, { length, made }, conditions = []) {
       const first = items[0]
@@ -43,6 +41,14 @@ export function createBeginnings<Item extends object, Made>(): Beginnings<Item, 
       known.set(first, [...others.slice(1 - maxConditions), { conditions, items: items.slice(0, length), made }])
     },
   }
+}
+
+/** A loop, since lists are long and each step looks at them several times. */
+function beginsWith(items: readonly unknown[], beginning: readonly unknown[]): boolean {
+  if (beginning.length > items.length) return false
+  // Where they part, they do so near the end.
+  for (let index = beginning.length - 1; index >= 0; index -= 1) if (items[index] !== beginning[index]) return false
+  return true
 }
 
 function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
