@@ -39,3 +39,14 @@ test("is not moved by what is added to a list later", () => {
   assert.equal(beginnings.find([a, c]), undefined)
   assert.deepEqual(beginnings.find([a, b]), { length: 2, made: 1 })
 })
+
+test("keeps of the last 32 lists that were gone on with", () => {
+  const beginnings = createBeginnings<object, number>()
+  const lists = Array.from({ length: 33 }, (_, index) => [{ index }])
+  const keep = (index: number) => beginnings.keep(lists[index] ?? [], { length: 1, made: index })
+  for (let index = 0; index < 32; index += 1) keep(index)
+  keep(0)
+  keep(32)
+  const missing = lists.flatMap((list, index) => (beginnings.find(list) ? [] : [index]))
+  assert.deepEqual(missing, [1])
+})

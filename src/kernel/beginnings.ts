@@ -25,20 +25,39 @@ interface Kept<Item, Made> {
 /** Conditions that one list is looked at under in turns: those of a model and of the one that is asked in its place. */
 const maxConditions = 4
 
+/** Lists that are gone on with in turns. One that is forgotten costs making its beginning anew. */
+const maxLists = 32
+
+interface Known<Item extends object, Made> {
+  first: WeakRef<Item>
+  kept: Kept<Item, Made>[]
+}
+
 /** What is kept lives no longer than the first item of its list. */
 export function createBeginnings<Item extends object, Made>(): Beginnings<Item, Made> {
-  const known = new WeakMap<Item, Kept<Item, Made>[]>()
+  const known = new WeakMap<Item, Known<Item, Made>>()
+  /** Least lately kept first. */
+  const firsts = new Set<WeakRef<Item>>()
   return {
     find(items, conditions = []) {
       const first = items[0]
-      const kept = first && known.get(first)?.find((each) => areSame(each.conditions, conditions))
+      const kept = first && known.get(first)?.kept.find((each) => areSame(each.conditions, conditions))
       return kept && beginsWith(items, kept.items) ? { length: kept.items.length, made: kept.made } : undefined
     },
     keep(items, { length, made }, conditions = []) {
       const first = items[0]
       if (!first || length === 0) return
-      const others = known.get(first)?.filter((each) => !areSame(each.conditions, conditions)) ?? []
-      known.set(first, [...others.slice(1 - maxConditions), { conditions, items: items.slice(0, length), made }])
+      const list = known.get(first) ?? { first: new WeakRef(first), kept: [] }
+      const others = list.kept.filter((each) => !areSame(each.conditions, conditions))
+      list.kept = [...others.slice(1 - maxConditions), { conditions, items: items.slice(0, length), made }]
+      known.set(first, list)
+      firsts.delete(list.first)
+      firsts.add(list.first)
+      const [oldest] = firsts
+      if (firsts.size <= maxLists || !oldest) return
+      firsts.delete(oldest)
+      const forgotten = oldest.deref()
+      if (forgotten) known.delete(forgotten)
     },
   }
 }

@@ -2,6 +2,7 @@
 // the form on the wire. Reasoning goes back under the name that the server knows; marks for caches are set here.
 import { type Json, type JsonObject, createBeginnings, isJsonObject } from "../../kernel/index.ts"
 import type { ContentPart, ToolResultPart } from "../contract.ts"
+import { hasPicture } from "../conversation/index.ts"
 import type { AssistantPart, PreparedMessage } from "../providers/contract.ts"
 import type { Ways } from "./presets.ts"
 import { replayedReasoning } from "./replay.ts"
@@ -24,15 +25,17 @@ const nothing = Buffer.alloc(0)
 
 /**
  * `messages` of the request in JSON. Nearly all of them were in the request before this one, and are not written anew:
- * drafts in front of a reply are joined by nothing that comes later.
+ * drafts in front of a reply are joined by nothing that comes later. Pictures and what is behind them are not kept.
  */
 export function messagesInJson(conversation: Conversation, ways: Ways): Buffer {
   const { system, messages, dummySignatures } = conversation
   const conditions = [ways, dummySignatures]
-  const end = endOfBeginning(messages, ways)
+  const most = endOfBeginning(messages, ways)
   const found = beginnings.find(messages, conditions)
-  const known = found && found.length <= end && messages[found.length]?.role === "assistant" ? found : undefined
+  const known = found && found.length <= most && messages[found.length]?.role === "assistant" ? found : undefined
   const start = known?.length ?? 0
+  const picture = messages.findIndex((message, index) => index >= start && hasPicture(message))
+  const end = Math.max(start, endOfBeginning(picture === -1 ? messages : messages.slice(0, picture), ways))
   const json = (from: number, to: number) =>
     toWireMessages(conversation, { from, to }, ways)
       .map((message) => `${JSON.stringify(message)},`)

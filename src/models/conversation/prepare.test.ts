@@ -206,6 +206,7 @@ test("the mended form holds words and pictures only", () => {
 const idOf = fc.constantFrom("a", "b", "functions.x:0", "", "call_1")
 const message = fc.oneof(
   fc.string().map(user),
+  fc.constant<ModelMessage>({ role: "user", content: [picture] }),
   fc.record({ text: fc.string(), ids: fc.uniqueArray(idOf, { maxLength: 3 }) }).map(({ text, ids }) =>
     assistant(
       text,
@@ -266,4 +267,16 @@ test("what was said before a reply is made ready once", () => {
   const first = prepare(begun)
   const next = prepare([...begun, assistant("", [call("b")]), results("b")])
   for (const [index, each] of first.slice(0, 3).entries()) assert.equal(next[index], each)
+})
+
+test("pictures of a turn are not kept for the next", () => {
+  const seen: ModelMessage = {
+    role: "tool",
+    results: [{ callId: "a", toolName: "look", content: [picture], isError: false }],
+  }
+  const begun = [user("look"), assistant("", [call("a")]), seen, assistant("", [call("b")]), results("b")]
+  const [question, , shown] = prepare(begun)
+  const [again, , shownAgain] = prepare([...begun, assistant("seen")])
+  assert.equal(again, question)
+  assert.notEqual(shownAgain, shown)
 })

@@ -5,6 +5,7 @@ import { type JsonObject, createBeginnings, isJsonObject } from "../../kernel/in
 import type { ContentPart, ModelMessage, Replay, ToolCall, ToolResultPart } from "../contract.ts"
 import type { AssistantPart, PreparedMessage } from "../providers/contract.ts"
 import { type CallIdForm, type CallIds, createCallIds, isSafeId, toToolName } from "./names.ts"
+import { hasPicture } from "./pictures.ts"
 import { addInOrder, askedAtTheEnd } from "./tidy.ts"
 
 export interface PrepareOptions {
@@ -28,7 +29,7 @@ interface Prepared {
 
 /**
  * Up to a reply: the results of a call may stand anywhere in front of the next one. A reply has been asked for with all
- * that is before it, so nothing is added to that any more.
+ * that is before it, so nothing is added to that any more. Up to a picture: they are large, and gone from the next turn.
  */
 const beginnings = createBeginnings<ModelMessage, Prepared>()
 
@@ -39,9 +40,14 @@ export function prepareConversation(messages: readonly ModelMessage[], options: 
   const known = found && messages[found.length]?.role === "assistant" ? found : undefined
   const ids = known?.made.ids.copy() ?? createCallIds(callIds)
   const ordered = [...(known?.made.messages ?? [])]
-  const lastReply = messages.findLastIndex(({ role }) => role === "assistant")
-  for (let index = known?.length ?? 0; index < messages.length; index += 1) {
-    if (index === lastReply)
+  const start = known?.length ?? 0
+  const added = messages.slice(start)
+  const picture = added.findIndex(hasPicture)
+  const lastReply = added
+    .slice(0, picture === -1 ? undefined : picture)
+    .findLastIndex(({ role }) => role === "assistant")
+  for (let index = start; index < messages.length; index += 1) {
+    if (index === start + lastReply)
       beginnings.keep(messages, { length: index, made: { messages: [...ordered], ids: ids.copy() } }, conditions)
     for (const message of preparedOf(messages, index, ids, options)) addInOrder(ordered, message)
   }

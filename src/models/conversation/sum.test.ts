@@ -37,3 +37,14 @@ test("sums up each conversation, and what is in front of its last reply once", (
   const other = [...conversation.slice(0, 2), user("other")]
   assert.equal(sum(other), length(other))
 })
+
+test("keeps nothing of pictures", () => {
+  let measured = 0
+  const sum = createSum(() => (measured += 1))
+  const picture: ModelMessage = { role: "user", content: [{ type: "image", mediaType: "image/png", data: "aGk=" }] }
+  const conversation = [user("a"), reply("b"), picture, reply("c"), user("d")]
+  sum(conversation)
+  measured = 0
+  sum(conversation)
+  assert.equal(measured, 4)
+})
