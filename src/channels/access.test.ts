@@ -6,7 +6,7 @@ const prefixes = ["chatapp:", "tg:"]
 
 describe("an allow list", () => {
   test("takes ids, names and the wildcard, with or without the channel's prefixes", () => {
-    const list = parseAllowList([" 42 ", "chatapp:43", "CHATAPP:tg:44", "@Ann", "bob", "tg:@Cid", ""], prefixes)
+    const list = parseAllowList([" 42 ", "chatapp: 43", "CHATAPP:tg:44", "@Ann", "bob", "tg:@Cid", ""], prefixes)
     assert.deepEqual([...list.ids], ["42", "43", "44"])
     assert.deepEqual([...list.names], ["ann", "bob", "cid"])
     assert.equal(list.everybody, false)
@@ -21,7 +21,7 @@ describe("a direct message", () => {
   const stranger = { id: "70", username: "eve" }
   const decide = (
     policy: DirectPolicy,
-    sender: { id: string; username?: string; isBot?: boolean },
+    sender: { id: string; username?: string; isBot?: boolean; isService?: boolean },
     more: string[] = [],
   ) => {
     const allow = parseAllowList(["42", "@bob", ...more], prefixes)
@@ -63,6 +63,10 @@ describe("a direct message", () => {
 
   test("of another bot is never accepted, even when it is listed", () => {
     assert.equal(decide("open", { id: "42", isBot: true }), "bot")
+  })
+
+  test("of an account of the platform's own is never accepted, even when it is listed", () => {
+    assert.equal(decide("open", { id: "42", isService: true }), "service-account")
   })
 
   test("is accepted by the id that a listed name is pinned to, under any name, and by no other id", () => {

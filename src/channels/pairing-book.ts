@@ -54,12 +54,12 @@ export class PairingBook {
   readonly #messages = new Map<string, string>()
 
   /** `accounts`: how many books there are. */
-  constructor(options: { store: Store; ids: Ids; channel: string; account: string; accounts?: () => number }) {
+  constructor(options: { store: Store; ids: Ids; channel: string; account: string; accounts: () => number }) {
     this.channel = options.channel
     this.account = options.account
     this.#store = options.store
     this.#ids = options.ids
-    this.#accounts = options.accounts ?? (() => 1)
+    this.#accounts = options.accounts
     this.reload()
   }
 
@@ -119,7 +119,7 @@ export class PairingBook {
       // A request that lapsed goes with what was said then.
       if (!request || !this.#kept.has(senderId)) deleteRequest(write, this.channel, this.account, senderId)
       if (request) saveRequest(write, this.channel, this.account, request)
-      if (request && message !== undefined) saveMessage(write, this.channel, this.account, senderId, message)
+      if (message !== undefined) saveMessage(write, this.channel, this.account, senderId, message)
     }
   }
 
@@ -216,7 +216,7 @@ export class PairingBook {
 
   /** Requests are in the order of their creation, so lapsed ones stand first. */
   #makeRoom(now: number): void {
-    const most = Math.min(maxRequests, Math.max(1, Math.floor(maxRequestsOfAll / this.#accounts())))
+    const most = Math.min(maxRequests, Math.floor(maxRequestsOfAll / this.#accounts()))
     for (const request of this.#requests.values()) {
       if (isOpen(request, now) && this.#requests.size < most) return
       this.#remove(request)

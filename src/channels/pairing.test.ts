@@ -5,7 +5,7 @@ import { newStateFolder } from "../../test/support/state-folder.ts"
 import { type AppError, type Clock, noCrash, systemClock, systemIds } from "../kernel/index.ts"
 import { type Store, type StoreOptions, openStore } from "../store/index.ts"
 import { maxMessageCharacters, maxRequests, maxRequestsOfAll } from "./pairing-book.ts"
-import { type Pairing, createPairing } from "./pairing.ts"
+import { type Decided, type Pairing, type PairingDecision, createPairing } from "./pairing.ts"
 
 type SyncFile = NonNullable<StoreOptions["sync"]>
 
@@ -112,6 +112,7 @@ test("a code counts for its account only, and so does the approval", async () =>
 })
 
 test("a flood of strangers never shuts out the next person", async () => {
+  await ask("0")
   for (let sender = 1; sender <= maxRequests + 50; sender += 1) {
     pairing.book("chatapp", "default").ask({ senderId: String(sender), chatId: "1", label: "" }, now)
   }
@@ -146,9 +147,30 @@ test("guessing codes is slowed down, and a right code counts again afterwards", 
   for (let count = 0; count < 10; count += 1) {
     await assert.rejects(pairing.approve("chatapp", "ABCDEFGH"), (error: never) => code(error) === "pairing-not-found")
   }
-  await assert.rejects(pairing.approve("chatapp", right), (error: never) => code(error) === "too-many-failures")
-  now += 60_000
+  now += 20_000
+  const refused = { code: "too-many-failures", retryAfterSeconds: 40, hint: /^Wait 40 seconds/ }
+  await assert.rejects(pairing.approve("chatapp", right), refused)
+  now += 39_999
+  await assert.rejects(pairing.approve("chatapp", right), { ...refused, retryAfterSeconds: 1, hint: /^Wait 1 second/ })
+  now += 1
   await pairing.approve("chatapp", right)
+})
+
+test("a wrong code counts against every account that it might have been of, and one that is used up holds up all", async () => {
+  const codes = new Map([
+    ["a", await ask("1", "a")],
+    ["b", await ask("2", "b")],
+  ] as const)
+  const guess = async (count: number, account?: string) => {
+    for (let done = 0; done < count; done += 1)
+      await assert.rejects(pairing.approve("chatapp", "ABCDEFGH", account), { code: "pairing-not-found" })
+  }
+  await guess(9)
+  await guess(1, "b")
+  const refused = { code: "too-many-failures" }
+  await assert.rejects(pairing.approve("chatapp", codes.get("b") ?? "", "b"), refused)
+  await assert.rejects(pairing.approve("chatapp", codes.get("a") ?? ""), refused)
+  assert.equal((await pairing.approve("chatapp", codes.get("a") ?? "", "a")).senderId, "1")
 })
 
 test("guessing goes on being slowed down after a restart, and counts for the accounts that were asked only", async () => {
@@ -205,6 +227,87 @@ test("a decision is told in the chat where that is wished, in words of the chann
   assert.deepEqual(told, ["default 1 approved", "default 2 denied"])
 })
 
+test("a decision says about whom it was, however the code was typed", async () => {
+  const first = (await ask("1", "a")) ?? ""
+  await ask("2", "b")
+  assert.deepEqual(await pairing.approve("chatapp", ` ${first.toLowerCase()} `), {
+    account: "a",
+    senderId: "1",
+    label: "user 1",
+    isAnswered: false,
+  })
+  assert.deepEqual(await pairing.deny("chatapp", " 2 "), { account: "b", senderId: "2", label: "user 2" })
+})
+
+test("what a decision says to its sender waits in the outbox with it, and knows what they are now", async () => {
+  const told: PairingDecision[] = []
+  pairing.attach("chatapp", {
+    tell(account, { chatId }, decision) {
+      told.push(decision)
+      const address = { channel: "chatapp", account, chatId, laneKey: `chatapp:${account}:${chatId}` }
+      return [{ ...address, route: {}, kind: "text", payload: { text: decision.kind } }]
+    },
+    admit: () => true,
+  })
+  const codes = [await ask("1", "default", "hello"), await ask("2"), await ask("3")].map((each) => each ?? "")
+  const makeOwner = (sender: Decided) =>
+    assert.deepEqual(sender, { account: "default", senderId: "1", label: "user 1" })
+  await pairing.approve("chatapp", codes[0] ?? "", undefined, { notify: true, makeOwner })
+  await pairing.approve("chatapp", codes[1] ?? "", undefined, { notify: true })
+  await pairing.deny("chatapp", codes[2] ?? "", undefined, { notify: true })
+  assert.deepEqual(told, [
+    { kind: "approved", isOwner: true, isAnswered: true },
+    { kind: "approved", isOwner: false, isAnswered: false },
+    { kind: "denied" },
+  ])
+  const waiting = store.handle.prepare("select chat_id, payload from outbox order by id").all()
+  assert.deepEqual(
+    waiting.map((row) => [row["chat_id"], row["payload"]]),
+    ["approved", "approved", "denied"].map((text, at) => [String(at + 1), JSON.stringify({ text })]),
+  )
+})
+
+test("a request tells when it lapses and when its sender wrote last, on the clock as it is set now", async () => {
+  const begun = now
+  await ask("1")
+  now += 5_000
+  await ask("1")
+  const times = () =>
+    pairing.list("chatapp").requests.map(({ createdAt, lastSeenAt, expiresAt }) => [createdAt, lastSeenAt, expiresAt])
+  const asked = (stepMs: number) => [[begun + stepMs, begun + stepMs + 5_000, begun + stepMs + hour]]
+  assert.deepEqual(times(), asked(0))
+  now += 2 * hour
+  const back = await store.write(async (write) => pairing.followClock(write, 2 * hour))
+  assert.deepEqual(times(), asked(2 * hour))
+  pairing.book("chatapp", "default").reload()
+  assert.deepEqual(times(), asked(2 * hour), "durably")
+  back()
+  now -= 2 * hour
+  assert.deepEqual(times(), asked(0), "a step that was not written is taken back")
+})
+
+test("a code from a time that was ahead lets nobody in once its sender is told another", async () => {
+  await ask("1")
+  now += hour / 2
+  const ahead = (await ask("2")) ?? ""
+  now -= hour / 2
+  const code = (await ask("2")) ?? ""
+  await assert.rejects(pairing.approve("chatapp", ahead), { code: "pairing-not-found" })
+  assert.equal((await pairing.approve("chatapp", code)).senderId, "2")
+})
+
+test("channels know nothing of each other's requests", async () => {
+  pairing.attach("other", { tell: () => [], admit: () => false })
+  const own = (await ask("1")) ?? ""
+  const others = pairing.book("other", "default").ask({ senderId: "2", chatId: "2", label: "" }, now)
+  assert.equal(others.kind, "issued")
+  assert.deepEqual(
+    pairing.list("chatapp").requests.map(({ senderId }) => senderId),
+    ["1"],
+  )
+  await assert.rejects(pairing.approve("other", own), { code: "pairing-not-found" })
+})
+
 test("one account's requests can be listed alone", async () => {
   await ask("1", "a")
   await ask("2", "b")
@@ -218,12 +321,28 @@ test("one account's requests can be listed alone", async () => {
 test("a sender who waits in two accounts is denied only where the account is named", async () => {
   await ask("1", "a")
   await ask("1", "b")
-  await assert.rejects(pairing.deny("chatapp", "1"), (error: never) => code(error) === "bad-request")
+  await assert.rejects(pairing.deny("chatapp", "1"), {
+    code: "bad-request",
+    message: /: a, b$/,
+    hint: /--account <id>/,
+  })
   await pairing.deny("chatapp", "1", "b")
   assert.deepEqual(
     pairing.list("chatapp").requests.map(({ account }) => account),
     ["a"],
   )
+})
+
+test("who is revoked is unknown again in every account, or in the one that is named", async () => {
+  for (const account of ["a", "b", "c"]) await pairing.approve("chatapp", (await ask("1", account)) ?? "", account)
+  await pairing.approve("chatapp", (await ask("2", "a")) ?? "")
+  const letIn = () => pairing.list("chatapp").approved.map(({ account, senderId }) => `${account} ${senderId}`)
+  await pairing.revoke("chatapp", "1", "c")
+  assert.deepEqual(letIn(), ["a 1", "a 2", "b 1"])
+  await pairing.revoke("chatapp", "1")
+  assert.deepEqual(letIn(), ["a 2"])
+  pairing = make()
+  assert.deepEqual(letIn(), ["a 2"], "durably")
 })
 
 test("who is revoked is unknown again", async () => {
@@ -327,14 +446,26 @@ test("a decision that is not committed has decided nothing", async () => {
     { id: "2", body: "first of 2" },
     { id: "3", body: "first of 3" },
   ])
+  assert.equal((await pairing.approve("chatapp", first)).senderId, "2", "and their code counts still")
 })
 
-test("a request whose transaction failed leaves no trace", async () => {
+test("a request whose transaction failed leaves no trace, nor does one whose sender could not be told", async () => {
   const book = pairing.book("chatapp", "default")
-  book.ask({ senderId: "1", chatId: "1", label: "" }, now)
-  book.reload()
-  assert.deepEqual(pairing.list("chatapp").requests, [])
+  const takeBack = [() => book.reload(), () => book.forget("1")]
+  for (const take of takeBack) {
+    book.ask({ senderId: "1", chatId: "1", label: "", message: "lost" }, now)
+    take()
+    assert.deepEqual(pairing.list("chatapp").requests, [])
+    await store.write(async (write) => book.flush(write))
+    assert.deepEqual(kept(), [])
+  }
   assert.ok(await ask("1"))
+  assert.deepEqual(kept(), [])
+  book.forget("1")
+  await store.write(async (write) => book.flush(write))
+  pairing = make()
+  assert.deepEqual(pairing.list("chatapp").requests, [], "durably")
+  assert.ok(await ask("1"), "told at the next message")
 })
 
 test("a channel that does not exist is named as unknown", () => {
@@ -402,6 +533,26 @@ test("who asks again after an hour is answered what they say then; of many, the 
   assert.equal(kept().length, 1_000)
   assert.equal(kept().at(-1)?.body, "of 1005")
   assert.equal((await pairing.approve("chatapp", code)).isAnswered, false)
+})
+
+test("who asks again after an hour without words is answered nothing of before", async () => {
+  await ask("1", "default", "an hour ago")
+  now += hour
+  const code = (await ask("1")) ?? ""
+  assert.deepEqual(kept(), [])
+  assert.equal((await pairing.approve("chatapp", code)).isAnswered, false)
+})
+
+test("two senders never share a code", async () => {
+  const drawn = [0, 0, 1]
+  let count = 0
+  pairing = createPairing({
+    store,
+    clock,
+    ids: { ...systemIds, below: () => drawn[Math.floor(count++ / 8)] ?? assert.fail() },
+    log,
+  })
+  assert.deepEqual([await ask("1"), await ask("2")], ["AAAAAAAA", "BBBBBBBB"])
 })
 
 test("an approval that cannot make an owner lets nobody in", async () => {

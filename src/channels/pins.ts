@@ -104,7 +104,6 @@ export class NamePins implements PinBook {
     this.#flushed.clear()
     this.#listed = undefined
     this.#pins = new Map(readPins(store, channel, account).map((pin) => [pin.name, pin]))
-    this.#namesOf = undefined
   }
 
   /** The next sender under this name is pinned anew. False when nothing was pinned. */

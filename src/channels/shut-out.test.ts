@@ -27,7 +27,20 @@ test("who is missing from a list is marked, by id and by name, and who was let i
   assert.equal(at({ ...name, senderId: "6" }), undefined)
   assert.deepEqual(await note(["6", "7"], "allowlist"), ["*"])
   assert.ok(at({ ...name, senderId: "9" }), "whoever it was")
+  assert.deepEqual(await note(["6", "7"], "open"), [])
+  assert.deepEqual(await note(["6", "7"], "pairing"), ["*"])
   assert.deepEqual(await note(["6", "7"], "disabled"), ["*"])
   assert.deepEqual(await note(["6"], "disabled"), ["7"])
   assert.deepEqual(await note(["6"], "disabled"), [])
+})
+
+test("of several accounts each has its own lists: who is taken off one is marked there alone", async (context) => {
+  const store = await testStore(context)
+  const door = (account: string, list: string[]): Door => {
+    return { channel: "test", account, policy: "allowlist", allow: parseAllowList(list, []) }
+  }
+  assert.deepEqual(await noteLists(store, [door("a", ["5"]), door("b", ["5"])]), [])
+  assert.deepEqual(await noteLists(store, [door("a", ["5"]), door("b", ["6"])]), ["5"])
+  const at = (account: string) => readShutOutAt(store)({ channel: "test", account, senderId: "5" })
+  assert.deepEqual([at("a"), typeof at("b")], [undefined, "number"])
 })

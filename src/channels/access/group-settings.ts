@@ -140,7 +140,7 @@ function bySender(
   { prefixes, isOverruled }: { prefixes: readonly string[]; isOverruled: boolean },
 ): Map<string, ToolPolicy> {
   const entries = Object.entries(policies).map(
-    ([key, policy]) => [stripPrefixes(key.trim(), prefixes).trim(), policy] as const,
+    ([key, policy]) => [stripPrefixes(key.trim(), prefixes), policy] as const,
   )
   return new Map(entries.filter(([key]) => !(isOverruled && key === everywhere)))
 }

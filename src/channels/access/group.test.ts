@@ -262,7 +262,7 @@ describe("settings of a place", () => {
     const tools = createGroupBook(
       {
         "*": { tools: few },
-        "-100": { toolsBySender: { "tg:7": all, "*": none }, topics: { "5": { skills: [] } } },
+        "-100": { toolsBySender: { " tg: 7 ": all, "*": none }, topics: { "5": { skills: [] } } },
         "-200": { tools: none, toolsBySender: { "7": all } },
       },
       ["tg:"],
@@ -285,6 +285,12 @@ describe("settings of a place", () => {
     assert.deepEqual([of("-100", "7"), of("-100", "8")], [all, few])
     assert.equal(toolsOf(tools.of("-100")?.topics.get("5"), "8"), few)
     assert.deepEqual([of("-200", "7"), of("-200", "8"), of("-300", "8")], [all, none, none])
+  })
+
+  test("name people with or without the channel's prefixes", () => {
+    const topics = { "5": { allowFrom: ["tg:8"] } }
+    const group = createGroupBook({ "-100": { allowFrom: ["tg:7"], topics } }, ["tg:"]).of("-100")
+    assert.deepEqual([group?.allow?.ids, group?.topics.get("5")?.allow?.ids], [new Set(["7"]), new Set(["8"])])
   })
 
   test("need a mention unless somebody says otherwise", () => {

@@ -8,7 +8,7 @@ import { AppError, createBackground, systemIds } from "../../kernel/index.ts"
 import type { OutboxRow } from "../../store/index.ts"
 import { openMedia } from "../shared/media/open.ts"
 import { WebFiles } from "./files.ts"
-import { routeOf } from "./place.ts"
+import { placeOf, routeOf } from "./place.ts"
 import { createWebSender } from "./sender.ts"
 
 const chat = "agent:main:main"
@@ -60,4 +60,59 @@ test("a file that cannot be had just now is waited for; one of a broken disk is 
   code = "ENOENT"
   assert.deepEqual([await send(3, 1), shown().length], ["sent", 3])
   await background.idle()
+})
+
+test("the agent changes messages of its own that are there, in the chat that they are in; a deletion made again is done", async (context) => {
+  const store = await testStore(context)
+  let isEnabled = true
+  const sender = createWebSender({
+    store,
+    files: {} as WebFiles,
+    isEnabled: () => isEnabled,
+    resolve: () => routeOf(chat),
+    takeMedia: () => assert.fail(),
+  })
+  const send = async (row: object) => {
+    const whole = { id: 7, attempts: 1, chat_id: chat, job_id: null, origin: null, trusted: null, ...row }
+    const outcome = await sender.send(whole as unknown as OutboxRow, new AbortController().signal, () => undefined)
+    return outcome.kind
+  }
+  const change = (messageId: string, more: object, where = chat) => {
+    const planned = sender.planChange?.(routeOf(where), { messageId, ...more } as never) ?? assert.fail()
+    return { kind: planned.kind, payload: JSON.stringify(planned.payload), laneKey: planned.laneKey }
+  }
+  const edit = { action: "edit", text: "better" }
+  const text = () =>
+    store.handle
+      .prepare("select text, reaction from web_message")
+      .all()
+      .map((row) => ({ ...row }))
+  const own = { kind: "text", payload: JSON.stringify({ text: "first", files: [] }) }
+  isEnabled = false
+  assert.deepEqual([await send(own), text()], ["retry", []])
+  isEnabled = true
+  assert.deepEqual([await send(own), text()], ["sent", [{ text: "first", reaction: null }]])
+  assert.throws(() => change("8", edit), { code: "not-found" })
+  assert.throws(() => change("7", edit, "agent:main:web:notes"), { code: "not-found" })
+  assert.throws(() => change("7", { action: "edit", text: " " }), { code: "bad-request" })
+  const react = change("7", { action: "react", emoji: "👍" })
+  assert.deepEqual([react.laneKey, change("7", edit).laneKey], [`web:${chat}:react`, `web:${chat}`])
+  assert.deepEqual([await send(change("7", edit)), await send(react)], ["sent", "sent"])
+  assert.deepEqual(text(), [{ text: "better", reaction: "👍" }])
+  const gone = change("7", { action: "delete" })
+  const late = change("7", edit)
+  assert.deepEqual([await send(gone), await send(gone), await send(late)], ["sent", "sent", "rejected"])
+  assert.throws(() => sender.resolveTarget("main", "work"), { code: "target-invalid" })
+})
+
+test("a conversation of the page is the main one of an agent that there is, or one that has a name", () => {
+  const keyOf = (name: string) =>
+    placeOf({ defaultAgentId: () => "main", isAgent: (id) => id !== "nobody" }, name).sessionKey
+  assert.deepEqual(
+    [" Main ", "notes", "web:notes", "agent:work:main", "agent:work:web:notes"].map(keyOf),
+    ["main:main", "main:web:notes", "main:web:notes", "work:main", "work:web:notes"].map((key) => `agent:${key}`),
+  )
+  assert.throws(() => keyOf("agent:nobody:main"), { code: "not-found" })
+  for (const name of ["", "a b", "-a", "x".repeat(65), "agent:main:chatapp:group:-1"])
+    assert.throws(() => keyOf(name), { code: "bad-request" }, name)
 })

@@ -94,14 +94,13 @@ export class ChatMoves {
     const group = book.of(chatId)
     const oldId = this.#open.get(chatId)
     if (oldId === undefined || group?.listed === "own") return group
-    return book.of(oldId) ?? group
+    return book.of(oldId)
   }
 
   /** The id by which a binding means this chat. */
   #boundId(chatId: string): string {
     const oldId = this.#moved.get(chatId)
-    const config = this.#options.config()
-    return oldId !== undefined && !isBound(config, chatId) && isBound(config, oldId) ? oldId : chatId
+    return oldId !== undefined && !isBound(this.#options.config(), chatId) ? oldId : chatId
   }
 
   #mayWrite({ oldId }: ChatMove): boolean {

@@ -66,3 +66,65 @@ test("a secret that is taken back while its call is on its way is set anew: anot
   await after.end()
   assert.deepEqual(set, ["before", "between", "before"])
 })
+
+test("what the platform has is looked at in the pace that its answers ask for, and set anew only where it differs", async () => {
+  const url = "https://example.com/hook"
+  const other = { url: "https://elsewhere.example/hook", allowed_updates: allowedUpdates }
+  const own = { url, allowed_updates: allowedUpdates }
+  const refused = (code: number, more: object = {}) => ({
+    ok: false,
+    failure: { kind: "refused", code, description: "no", ...more },
+  })
+  // Of each look: what getWebhookInfo says -> what it leads to, and how long it is until the next.
+  const looks: [info: object, set: boolean, waitMs: number, state: string][] = [
+    [{ ok: true, value: { url: "" } }, true, 60_000, "running"],
+    [{ ok: true, value: own }, false, 60_000, "running"],
+    [{ ok: true, value: { ...own, allowed_updates: ["message"] } }, true, 60_000, "running"],
+    [{ ok: true, value: { url } }, true, 60_000, "running"],
+    [{ ok: true, value: other }, true, 60_000, "running"],
+    [refused(429, { retryAfterSeconds: 7 }), false, 7_000, "waiting"],
+    [refused(401), false, 900_000, "stopped"],
+    [{ ok: true, value: own }, false, 60_000, "running"],
+  ]
+  const stop = new AbortController()
+  const seen: unknown[] = []
+  const parameters: unknown[] = []
+  let kept: Json | undefined
+  let at = 0
+  let isSet = false
+  let state = ""
+  await keepWebhook({
+    client: {
+      reset: () => undefined,
+      async call(method: string, given: object) {
+        if (method === "getWebhookInfo") return looks[at]?.[0]
+        isSet = true
+        parameters.push(given)
+        return { ok: true, value: true }
+      },
+    } as unknown as RegistrationOptions["client"],
+    clock: {
+      ...systemClock,
+      async sleep(ms) {
+        seen.push([isSet, ms, state])
+        isSet = false
+        at += 1
+        if (at === looks.length) stop.abort()
+      },
+    },
+    log: silentLog,
+    signal: stop.signal,
+    url,
+    secret: new Secret("a-secret"),
+    memory: { get: async () => kept, set: async (value) => void (kept = value) },
+    onState: ({ kind }) => (state = kind),
+    onReport: () => undefined,
+    timing: { minBackoffMs: 1, maxBackoffMs: 2, refusedMs: 900_000, webhookCheckMs: 60_000 },
+  })
+  assert.deepEqual(
+    seen,
+    looks.map(([, ...expected]) => expected),
+  )
+  const wanted = { url, secret_token: "a-secret", allowed_updates: allowedUpdates, max_connections: 40 }
+  assert.deepEqual(parameters, Array(4).fill({ ...wanted, drop_pending_updates: false }))
+})

@@ -14,7 +14,11 @@ function answer(args: string, output = "", isOn = true) {
     return Promise.resolve({ output, end: "ended with 0" })
   }
   const services = { shell: { isOn: () => isOn, run } } as unknown as CommandServices
-  return Promise.resolve(bash.run({ ...call, args }, services)).then(({ text }) => ({ text, asked }))
+  return Promise.resolve(bash.run({ ...call, args }, services)).then(({ text, isForeign }) => ({
+    text,
+    isForeign,
+    asked,
+  }))
 }
 
 test("a command of several lines runs as it was typed", () => {
@@ -32,6 +36,12 @@ test("output stays inside its block, whatever it holds, and is cut with a word a
   assert.equal(text, "``````\n```\nout of it\n`````\n``````\nended with 0")
   assert.deepEqual(asked, [{ agentId: "main", sessionKey: "agent:main:main", command: "ls" }])
   assert.equal((await answer("true")).text, "(no output) ended with 0")
+  const outputs = [await answer("cat mail", "words of others"), await answer("true")]
+  assert.deepEqual(
+    outputs.map(({ isForeign }) => isForeign),
+    [true, undefined],
+    "what it has printed may be anybody's words",
+  )
   const { text: long } = await answer("cat", "x".repeat(10_000))
   assert.match(long ?? "", /x\n\[\.\.\.\]\n```\nended with 0$/)
   assert.ok((long ?? "").length < 3_100)
