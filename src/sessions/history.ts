@@ -70,7 +70,10 @@ export function createHistory(store: Store): History {
       const isWhole = !isFull && tokens <= most && first?.message.role === "user"
       return { summary, entries: isWhole ? shown : trimToBudget(shown, most), isCut }
     },
-    shrink: () => newest.shrink(),
+    shrink() {
+      newest.shrink()
+      summaries.clear()
+    },
   }
 }
 

@@ -253,7 +253,9 @@ test("tells those who send of what is to be sent before the disk has it, and of 
   const { store, disk } = await storeOn(context)
   await store.meta.set("before", 1)
   const added: string[] = []
-  store.onAdded(({ jobs, outbox }) => void added.push(...(jobs ? ["jobs"] : []), ...(outbox ? ["outbox"] : [])))
+  store.onAdded(({ jobs, outbox, lanes }) => {
+    added.push(...(jobs ? ["jobs"] : []), ...(outbox ? ["outbox"] : []), ...[...lanes].map((lane) => `lane ${lane}`))
+  })
   disk.slow()
   const row = { laneKey: "c", channel: "test", account: "a", chatId: "1", route: {}, kind: "text", payload: {} }
   const written = store.write(async (write) => {
@@ -261,11 +263,12 @@ test("tells those who send of what is to be sent before the disk has it, and of 
     write.addOutbox(row)
   })
   await disk.begun()
-  assert.deepEqual(added, ["outbox"])
+  const early = [...added]
   // What they write is on the disk after what they were told of, and so is what the caller does next.
-  const sent = written.then(() => assert.deepEqual(added, ["outbox", "jobs"]))
+  const sent = written.then(() => assert.deepEqual(added, ["outbox", "jobs", "lane l"]))
   const claimed = store.write(async () => undefined).then(() => added.push("claimed"))
   disk.goOn()
   await Promise.all([sent, claimed])
-  assert.deepEqual(added, ["outbox", "jobs", "claimed"])
+  assert.deepEqual(early, ["outbox"])
+  assert.deepEqual(added, ["outbox", "jobs", "lane l", "claimed"])
 })

@@ -248,8 +248,8 @@ async function write<T>(parts: Parts, work: (write: Write) => Promise<T>, option
   const added = nothingAdded()
   const result = await parts.commit.write((trx) => work(writer(parts, trx, parts.options.clock.now(), added)), {
     ...options,
-    // Whoever sends forces that it does, and so all that stands in the log before: the caller goes on before anything is sent.
-    onCommitted: () => parts.notify({ ...added, jobs: false }),
+    // Whoever sends forces that it does, and so all that stands in the log before. All that is needed is in the rows.
+    onCommitted: () => parts.notify({ ...nothingAdded(), outbox: added.outbox }),
   })
   // Not before the disk has it: what the caller keeps in memory of it is not there sooner either.
   parts.notify({ ...added, outbox: false })

@@ -96,6 +96,8 @@ test("a call is made in the profile that it names, else in the usual one, and fo
   const apart = { apart: "managed" }
   assert.deepEqual(await profileOf(apart, {}), ["work", undefined])
   assert.deepEqual(await profileOf(apart, { guest: "hook:one" }), ["managed", "hook:one"])
+  for (const blank of [{ profile: " " }, { query: { profile: "" } }, { body: { profile: " " } }])
+    assert.deepEqual(await profileOf(apart, { guest: "hook:one", ...blank }), ["managed", "hook:one"])
   assert.deepEqual(await profileOf(apart, { guest: "hook:one", profile: "work" }), ["work", "hook:one"])
   const limited = { ...apart, allowProfiles: ["work"] }
   assert.deepEqual(await profileOf(limited, { guest: "hook:one" }), ["work", "hook:one"])

@@ -137,11 +137,15 @@ function checkRoute(
   if (path.startsWith("/extension") && !profiles.includes(relayName)) throw notAllowed(relayName, profiles)
 }
 
-/** Wherever it is named: each name must be one that is offered. */
-function profileOf(browser: OfferedBrowser, { profile, query, body }: Wanted, offer: Offer): string {
-  const named = [profile, textIn(query["profile"], "profile"), textIn(body["profile"], "profile")].filter(
-    (name) => name !== undefined,
-  )
+/** Wherever it is named; a blank name is none. */
+function namedProfiles({ profile, query, body }: Wanted): string[] {
+  const names = [profile, textIn(query["profile"], "profile"), textIn(body["profile"], "profile")]
+  return names.filter((name) => name !== undefined)
+}
+
+/** Each name must be one that is offered. */
+function profileOf(browser: OfferedBrowser, wanted: Wanted, offer: Offer): string {
+  const named = namedProfiles(wanted)
   const isLimited = browser.settings().allowProfiles !== undefined
   for (const name of named) if (isLimited && !offer.profiles.includes(name)) throw notAllowed(name, offer.profiles)
   const [first, ...others] = named
@@ -153,7 +157,7 @@ function profileOf(browser: OfferedBrowser, { profile, query, body }: Wanted, of
 
 function callerOf(browser: OfferedBrowser, wanted: Wanted, profile: string, signal: AbortSignal): Caller {
   const { guest, staysOn } = wanted
-  const isNamed = [wanted.profile, wanted.query["profile"], wanted.body["profile"]].some((name) => name !== undefined)
+  const isNamed = namedProfiles(wanted).length > 0
   // As at home: who acts on words of others and names no profile is never sent to the person's own tabs.
   const apart = guest === undefined || isNamed ? undefined : browser.core.placeApart()
   return {
